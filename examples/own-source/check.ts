@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { textOf, visit } from "../visit.ts";
 
@@ -13,4 +14,5 @@ for (const { uri } of days) await textOf(client, uri);
 await assert.rejects(textOf(client, "almanac://days/02-29"), /not found/i);
 
 await client.close();
+execFileSync(process.execPath, ["--test", at("almanac.test.ts")], { stdio: ["ignore", "ignore", "inherit"] });
 console.log("own-source: all is as it should be");

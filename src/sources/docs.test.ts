@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
-import type { Address, Entry, Part, Source, SourceChange } from "../source.ts";
+import type { Entry, Part, Source, SourceChange } from "../source.ts";
 import { contractContent } from "../testing/contract-content.ts";
 import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import { sourceContract } from "../testing/source-contract.ts";
-import { type DocsSource, useCollection } from "./docs/test-collection.ts";
+import { useCollection } from "./docs/test-collection.ts";
 
 const collection = useCollection();
 const { at, call, git, link, open, write } = collection;
@@ -36,44 +36,6 @@ async function read(source: Source, address: string, query?: Readonly<Record<str
 
 const textOf = ({ body }: Part) => ("text" in body ? body.text : `${body.bytes.length} bytes`);
 
-/** The source limited to one language, so that its addresses are those of the contract. */
-function within(lang: string, source: DocsSource): Source {
-  const down = <T extends Address>(where: T): T => ({
-    ...where,
-    path: where.path === "" ? lang : `${lang}/${where.path}`,
-  });
-  const isInside = ({ path }: { readonly path: string }) => path === lang || path.startsWith(`${lang}/`);
-  const up = <T extends { readonly path: string }>(where: T): T => ({
-    ...where,
-    path: where.path.slice(lang.length + 1),
-  });
-  return {
-    async list(ask, asked) {
-      const { items, next } = await source.list(ask, asked);
-      const inside = items.filter(isInside).map(up);
-      return next === undefined ? { items: inside } : { items: inside, next };
-    },
-    cursorAfter: (entry) => source.cursorAfter(down(entry)),
-    read: (where, asked) => source.read(down(where), asked),
-    stat: async (where, asked) => up(await source.stat(down(where), asked)),
-    async children(where, ask, asked) {
-      const page = await source.children(down(where), ask, asked);
-      return { ...page, items: page.items.map(up) };
-    },
-    templates: source.templates,
-    complete: (ask, asked) => source.complete({ ...ask, given: { lang, ...ask.given } }, asked),
-    async watch(asked) {
-      const changes = await source.watch(asked);
-      return (async function* heard(): AsyncGenerator<SourceChange> {
-        for await (const change of changes)
-          if (change.kind === "lost") yield change;
-          else if (isInside(change)) yield up(change);
-      })();
-    },
-    close: () => source.close(),
-  };
-}
-
 const template = "{lang}/{+path}{?heading}";
 
 sourceContract("docs", {
@@ -86,23 +48,24 @@ sourceContract("docs", {
     for (const path of Object.keys(content))
       while ((await source.stat({ path: `en/${path}` }, call())).version === undefined)
         await new Promise<void>((resolve) => setImmediate(resolve));
-    return within("en", source);
+    return source;
   },
+  pathOf: (path) => `en/${path}`,
   // The language is detected from the text, and the contract knows one language.
   write: (path, text) => write(path, /\p{Script=Han}/u.test(text) ? "English" : text),
   remove: (path) => fs.rmSync(at(path)),
   rename: (from, to) => fs.renameSync(at(from), at(to)),
   expansions: [
-    { at: { path: "readme.md" }, text: "# Read me\n\nfirst of all\n" },
-    { at: { path: "readme.md", query: { heading: "read-me" } }, text: "# Read me\n\nfirst of all\n" },
-    { at: { path: "docs/b.txt", query: { lines: "2-" } }, text: "with a second line" },
+    { at: { path: "en/readme.md" }, text: "# Read me\n\nfirst of all\n" },
+    { at: { path: "en/readme.md", query: { heading: "read-me" } }, text: "# Read me\n\nfirst of all\n" },
+    { at: { path: "en/docs/b.txt", query: { lines: "2-" } }, text: "with a second line" },
   ],
   completions: [
     { template, variable: "lang", value: "", expected: "en" },
-    { template, variable: "path", value: "", expected: "docs/" },
-    { template, variable: "path", value: "do", expected: "docs.txt" },
-    { template, variable: "path", value: "names/日", expected: "names/日本語.md" },
-    { template, variable: "heading", value: "re", given: { path: "readme.md" }, expected: "read-me" },
+    { template, variable: "path", given: { lang: "en" }, value: "", expected: "docs/" },
+    { template, variable: "path", given: { lang: "en" }, value: "do", expected: "docs.txt" },
+    { template, variable: "path", given: { lang: "en" }, value: "names/日", expected: "names/日本語.md" },
+    { template, variable: "heading", value: "re", given: { lang: "en", path: "readme.md" }, expected: "read-me" },
   ],
 });
 

@@ -18,7 +18,6 @@ import { type Entry, pathOf, type Source, type Runtime } from "../source.ts";
 import { collect } from "../testing/pages.ts";
 import { collectChanges as hear } from "../testing/listen.ts";
 import { refusal } from "../testing/refusal.ts";
-import { contractContent } from "../testing/contract-content.ts";
 import { resourcesContract } from "../testing/resources-contract.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import { listen, type Listening } from "../transport/listen.ts";
@@ -155,29 +154,25 @@ for (const era of ["modern", "legacy"] as const) {
 
 /** The path of the other server's resources in the source. */
 const inside = `${pathOf(["memory://up"])}/`;
-const outside = (path: string) => path.slice(inside.length);
 
 for (const era of ["modern", "legacy"] as const) {
   let far: Far;
   sourceContract(`mcp, ${era},`, {
     abilities: ["stat", "children", "templates", "complete", "search", "skills", "watch"],
-    content: Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [inside + path, text])),
+    pathOf: (path) => inside + path,
     async open(content) {
-      const there = Object.entries(content).map(([path, text]) => [outside(path), text ?? ""]);
-      far = await openFar(Object.fromEntries(there), { templates: [greeting] });
+      far = await openFar(content as Record<string, string>, { templates: [greeting] });
       return mcp.open(toOptions({ url: far.url, era }), runtime);
     },
-    inside,
-    write: (path, text) => far.memory.set(outside(path), text),
-    remove: (path) => void far.memory.delete(outside(path)),
+    write: (path, text) => far.memory.set(path, text),
+    remove: (path) => void far.memory.delete(path),
     rename(from, to) {
-      far.memory.delete(outside(from));
-      far.memory.set(outside(to), "renamed");
+      far.memory.delete(from);
+      far.memory.set(to, "renamed");
     },
     clear: () => far.stop(),
     expansions: [{ at: { path: `${inside}greet/mars` }, text: "hello mars" }],
     completions: [{ template: "memory:%2F%2Fup/greet/{planet}", variable: "planet", value: "m", expected: "mars" }],
-    findable: { text: "needle-in-a-haystack", path: `${inside}docs/deep/er/c.txt` },
   });
 }
 

@@ -6,7 +6,6 @@ import { withStandardLayers } from "../layers/standard.ts";
 import { deadlinesByHand } from "../layers/test-deadlines.ts";
 import { createRuntime } from "../server/runtime.ts";
 import { createClock } from "../testing/clock.ts";
-import { contractContent } from "../testing/contract-content.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import web, { createWeb, type WebOptions } from "./web.ts";
@@ -50,25 +49,19 @@ const textOf = async (path: string, options?: Partial<WebOptions>) => {
   return part && "text" in part.body ? part.body.text : undefined;
 };
 
-const onSite = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [`${host}/${path}`, text]));
-const keyOf = (path: string) => path.slice(host.length + 1);
-
 let edits = 0;
 sourceContract("web", {
   abilities: ["stat", "templates", "complete", "watch"],
-  content: onSite,
+  pathOf: (path) => `${host}/${path}`,
   async open(content) {
-    for (const [path, text] of Object.entries(content)) pages.set(keyOf(path), text ?? "");
-    const urls = Object.keys(content).map(
-      (path) => `${origin}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`,
-    );
+    for (const [path, text] of Object.entries(content)) pages.set(path, text ?? "");
+    const urls = Object.keys(content).map((path) => `${origin}/${path.split("/").map(encodeURIComponent).join("/")}`);
     return open({ pages: urls });
   },
   change() {
-    const [path = ""] = Object.keys(onSite);
     edits += 1;
-    pages.set(keyOf(path), `another text, ${edits}`);
-    return [{ kind: "changed", path }];
+    pages.set("readme.md", `another text, ${edits}`);
+    return [{ kind: "changed", path: `${host}/readme.md` }];
   },
   expansions: [{ at: { path: `${host}/docs/a.txt` }, text: "alpha" }],
   completions: [

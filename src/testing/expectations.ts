@@ -33,6 +33,21 @@ export function expectIncludes<T>(actual: Iterable<T>, wanted: readonly T[], abo
   throw new AssertionError({ message, actual: [...found], expected: wanted });
 }
 
+/** Expects the same values in the same order; names those that are missing and those that are too many. */
+export function expectSequence(actual: readonly string[], expected: readonly string[], about: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  const absent = expected.filter((each) => !actual.includes(each));
+  const extra = actual.filter((each, index) => !expected.includes(each) || actual.indexOf(each) !== index);
+  const differs = actual.findIndex((each, index) => each !== expected[index]);
+  const message = [
+    about,
+    absent.length > 0 ? `${absent.map(show).join(", ")} is missing` : [],
+    extra.length > 0 ? `${extra.map(show).join(", ")} is too much` : [],
+    absent.length + extra.length === 0 ? `${show(actual[differs])} is in the place of ${show(expected[differs])}` : [],
+  ].flat();
+  throw new AssertionError({ message: `${message[0]}: ${message.slice(1).join("; ")}`, actual, expected });
+}
+
 /** Expects none of `unwanted` in `actual`. */
 export function expectExcludes<T>(actual: Iterable<T>, unwanted: readonly T[], about: string): void {
   const found = new Set(actual);

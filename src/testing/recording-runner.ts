@@ -9,10 +9,17 @@ export interface TestResult {
   readonly error?: unknown;
 }
 
-/** Runs the tests that `define` defines, one after the other; with `untilFailure`, up to the first that fails. */
+export interface RecordOptions {
+  /** Ends after the first failure that fits. */
+  readonly until?: (error: unknown) => boolean;
+  /** Chooses tests by their names. */
+  readonly only?: (name: string) => boolean;
+}
+
+/** Runs the tests that `define` defines, one after the other. */
 export async function recordTests(
   define: (runner: ContractRunner) => void,
-  { untilFailure = false }: { readonly untilFailure?: boolean } = {},
+  { until = () => false, only = () => true }: RecordOptions = {},
 ): Promise<TestResult[]> {
   const groups: string[] = [];
   const tests: { readonly name: string; readonly options: TestOptions; readonly body: () => Promise<void> }[] = [];
@@ -27,7 +34,7 @@ export async function recordTests(
     afterAll: (body) => void endings.push(body),
   });
   const results: TestResult[] = [];
-  for (const { name, options, body } of tests) {
+  for (const { name, options, body } of tests.filter((test) => only(test.name))) {
     if (options.skip !== undefined) {
       results.push({ name, outcome: "skipped" });
       continue;
@@ -37,7 +44,7 @@ export async function recordTests(
       results.push({ name, outcome: "passed" });
     } catch (error) {
       results.push({ name, outcome: "failed", error });
-      if (untilFailure) break;
+      if (until(error)) break;
     }
   }
   for (const end of endings) await end();

@@ -57,7 +57,11 @@ function testLists({ call, known, list, read, resources, settled, test, uriOf }:
       const filter = { namePatterns: [`${nameStart}*`], uriPatterns: [`${uriStart}*`] };
       const expected = all.filter((each) => each.name.startsWith(nameStart) && each.uri.startsWith(uriStart));
       const found = (await list(filter)).map((each) => each.uri);
-      expectEqual(found, expected.map((each) => each.uri), `the list with the filter ${show(filter)}`); // prettier-ignore
+      expectEqual(
+        found,
+        expected.map((each) => each.uri),
+        `the list with the filter ${show(filter)}`,
+      );
     }
     expectEqual(await list({ uriPatterns: ["none"] }), [], "the list with a filter that matches nothing");
   });
@@ -75,7 +79,11 @@ function testDirectories(context: ResourcesContext): void {
     for (const path of directories) {
       const direct = [...known, ...directories].filter((other) => parentOf(other) === path);
       const found = await children(path);
-      expectIncludes(found.map(({ uri }) => uri), direct.map(uriOf), `children of ${show(path)}`); // prettier-ignore
+      expectIncludes(
+        found.map(({ uri }) => uri),
+        direct.map(uriOf),
+        `children of ${show(path)}`,
+      );
       for (const { uri, mimeType } of found)
         if (
           directories
@@ -100,7 +108,10 @@ function testServedTemplates({ call, resources, settled, test }: ResourcesContex
     const templates = await collect((cursor) =>
       settled(resources().templates(requested(cursor), call()), "templates", cursor),
     );
-    expectUnique(templates.map(({ uriTemplate }) => uriTemplate), "templates"); // prettier-ignore
+    expectUnique(
+      templates.map(({ uriTemplate }) => uriTemplate),
+      "templates",
+    );
   });
 }
 
@@ -135,14 +146,22 @@ function testServedSearch({ call, known, resources, settled, setup, test, uriOf 
 
   test("finds what exists, and states how much was searched", async () => {
     const { hits, ready } = await search();
-    expectIncludes(hits.map(({ resource }) => resource.uri), [uriOf(path)], `the hits for ${show(text)}`); // prettier-ignore
+    expectIncludes(
+      hits.map(({ resource }) => resource.uri),
+      [uriOf(path)],
+      `the hits for ${show(text)}`,
+    );
     expectTrue(hits.length <= 10, `${hits.length} hits were returned instead of at most 10`);
     expectTrue(ready >= 0 && ready <= 1, `\`ready\` is ${ready}, not between 0 and 1`);
   });
 
   test("stays below the given URI", async () => {
     const { hits } = await search(uriOf(parentOf(path)));
-    expectIncludes(hits.map(({ resource }) => resource.uri), [uriOf(path)], `the hits within ${parentOf(path)}`); // prettier-ignore
+    expectIncludes(
+      hits.map(({ resource }) => resource.uri),
+      [uriOf(path)],
+      `the hits within ${parentOf(path)}`,
+    );
     const elsewhere = known.find((other) => other.includes("/") && !other.startsWith(`${parentOf(path)}/`));
     if (elsewhere === undefined) return;
     const beside = (await search(uriOf(elsewhere))).hits.map(({ resource }) => resource.uri);

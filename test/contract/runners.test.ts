@@ -66,8 +66,13 @@ it("needs no vitest to be loaded", async () => {
       return next(name, context);
     } });`;
   const load = (name: string) =>
-    run("--import", `data:text/javascript,${encodeURIComponent(hooks)}`, "--input-type=module", "--eval",
-      `console.log(Object.keys(await import(${JSON.stringify(name)})).length > 5)`); // prettier-ignore
+    run(
+      "--import",
+      `data:text/javascript,${encodeURIComponent(hooks)}`,
+      "--input-type=module",
+      "--eval",
+      `console.log(Object.keys(await import(${JSON.stringify(name)})).length > 5)`,
+    );
   expect(await load(pathToFileURL(join(root, "src/testing/index.ts")).href)).toBe("true\n");
   await expect(load("vitest")).rejects.toThrow("vitest is not installed");
 });

@@ -54,31 +54,25 @@ const pageRequests = () => site.requests.filter(({ path }) => /^\/[a-c]$/.test(p
 const html = (title: string, text: string) =>
   `<title>${title} | 例のサイト</title><main><h1>${title}</h1><p>${text}</p></main>`;
 
-const onSite = Object.fromEntries(
-  Object.entries(contractContent).map(([path, text]) => [`${site.host}/${path}`, text]),
-);
-const keyOf = (path: string) => path.slice(site.host.length + 1);
-const encoded = (path: string) => `${site.origin}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`;
+const encoded = (path: string) => `${site.origin}/${path.split("/").map(encodeURIComponent).join("/")}`;
 let edits = 0;
 sourceContract("web with a site", {
   abilities: ["stat", "templates", "complete", "watch"],
-  content: onSite,
+  pathOf: (path) => `${site.host}/${path}`,
   async open(content) {
-    for (const [path, text] of Object.entries(content)) site.pages.set(keyOf(path), text ?? "");
+    for (const [path, text] of Object.entries(content)) site.pages.set(path, text ?? "");
     site.pages.set("sitemap.xml", urlSet(Object.keys(content).map(encoded)));
     return open();
   },
   change() {
-    const [path = ""] = Object.keys(onSite);
     edits += 1;
-    site.pages.set(keyOf(path), `another text, ${edits}`);
+    site.pages.set("readme.md", `another text, ${edits}`);
     const fresh = `new-${edits}.txt`;
     site.pages.set(fresh, "new");
-    const appeared = `${site.host}/${fresh}`;
-    site.pages.set("sitemap.xml", urlSet([...Object.keys(onSite), appeared].map(encoded)));
+    site.pages.set("sitemap.xml", urlSet([...Object.keys(contractContent), fresh].map(encoded)));
     return [
-      { kind: "changed", path },
-      { kind: "appeared", path: appeared },
+      { kind: "changed", path: `${site.host}/readme.md` },
+      { kind: "appeared", path: `${site.host}/${fresh}` },
     ];
   },
   expansions: [{ at: { path: `${site.host}/docs/a.txt` }, text: "alpha" }],

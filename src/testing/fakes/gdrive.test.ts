@@ -36,19 +36,41 @@ describe("fields", () => {
     ["a(b)", { a: { b: 1 } }],
     ["a/b,e", { a: { b: 1 }, e: 5 }],
     ["d(x)", { d: [{ x: 1 }, { x: 2 }] }],
-    ["*", { a: { b: 1, c: 2 }, d: [{ x: 1, y: 1 }, { x: 2, y: 2 }], e: 5 }], // prettier-ignore
+    [
+      "*",
+      {
+        a: { b: 1, c: 2 },
+        d: [
+          { x: 1, y: 1 },
+          { x: 2, y: 2 },
+        ],
+        e: 5,
+      },
+    ],
     ["a(*)", { a: { b: 1, c: 2 } }],
     ["a(b", undefined],
     ["a)", undefined],
     ["", undefined],
   ])("%s selects what it names", (fields, expected) => {
-    const value = { a: { b: 1, c: 2 }, d: [{ x: 1, y: 1 }, { x: 2, y: 2 }], e: 5 }; // prettier-ignore
+    const value = {
+      a: { b: 1, c: 2 },
+      d: [
+        { x: 1, y: 1 },
+        { x: 2, y: 2 },
+      ],
+      e: 5,
+    };
     expect(project(value, fields)).toEqual(expected);
   });
 
   it("that are not requested are not returned", async () => {
     fake.document("d", "x");
-    expect((await request("files/d")).json).toEqual({ kind: "drive#file", id: "d", name: "d", mimeType: "application/vnd.google-apps.document" }); // prettier-ignore
+    expect((await request("files/d")).json).toEqual({
+      kind: "drive#file",
+      id: "d",
+      name: "d",
+      mimeType: "application/vnd.google-apps.document",
+    });
     expect((await request("files/d", { fields: "version,size" })).json).toEqual({ version: "1" });
     expect((await request("files/d", { fields: "version(" })).status).toBe(400);
   });
@@ -131,7 +153,11 @@ describe("lists", () => {
   it("are separate for each account", async () => {
     fake.put("mine", { content: "x" });
     fake.put("theirs", { content: "x", owner: "other@example.org" });
-    fake.put("shared", { content: "x", owner: "other@example.org", permissions: [{ type: "user", emailAddress: fake.owner }] }); // prettier-ignore
+    fake.put("shared", {
+      content: "x",
+      owner: "other@example.org",
+      permissions: [{ type: "user", emailAddress: fake.owner }],
+    });
     expect((await request("files")).json.files?.map(({ id }) => id)).toEqual(["shared", "mine"]);
     expect((await request("files/theirs")).json.error?.errors[0]?.reason).toBe("notFound");
     expect((await request("files/shared", { fields: "permissions" })).json).toEqual({});
@@ -150,7 +176,10 @@ describe("changes", () => {
     fake.put("b", { content: "1" });
     fake.remove("b");
     fake.put("a", { name: "renamed" });
-    const { json } = await request("changes", { pageToken, fields: "changes(fileId,removed,file(name,version)),newStartPageToken" }); // prettier-ignore
+    const { json } = await request("changes", {
+      pageToken,
+      fields: "changes(fileId,removed,file(name,version)),newStartPageToken",
+    });
     expect(json.changes).toEqual([
       { fileId: "b", removed: true },
       { fileId: "a", removed: false, file: { name: "renamed", version: "3" } },
@@ -206,7 +235,9 @@ describe("content", () => {
   it("that may not be downloaded is denied", async () => {
     fake.put("n", { content: "x", canDownload: false });
     expect((await request("files/n", { alt: "media" })).json.error?.errors[0]?.reason).toBe("cannotDownloadFile");
-    expect((await request("files/n", { fields: "capabilities(canDownload)" })).json).toEqual({ capabilities: { canDownload: false } }); // prettier-ignore
+    expect((await request("files/n", { fields: "capabilities(canDownload)" })).json).toEqual({
+      capabilities: { canDownload: false },
+    });
   });
 });
 
@@ -268,7 +299,12 @@ describe("signing in", () => {
   it("accepts a code once, with the matching verifier, and returns revocable tokens", async () => {
     const to = new URL((await agree(requested)).headers.get("Location")!);
     expect(to.searchParams.get("state")).toBe("s");
-    const form = { grant_type: "authorization_code", code: to.searchParams.get("code")!, redirect_uri: requested.redirect_uri, client_id: "c" }; // prettier-ignore
+    const form = {
+      grant_type: "authorization_code",
+      code: to.searchParams.get("code")!,
+      redirect_uri: requested.redirect_uri,
+      client_id: "c",
+    };
     expect((await token({ ...form, code_verifier: "another" })).status).toBe(400);
     expect((await token({ ...form, code_verifier: verifier })).status).toBe(400);
     const code = new URL((await agree(requested)).headers.get("Location")!).searchParams.get("code")!;
@@ -280,7 +316,10 @@ describe("signing in", () => {
     expect((await request("about")).status).toBe(401);
     const refresh = { grant_type: "refresh_token", refresh_token: given["refresh_token"]! };
     expect((await token(refresh)).status).toBe(200);
-    const revoked = await fetch(`${fake.rootUrl}revoke`, { method: "POST", body: new URLSearchParams({ token: given["refresh_token"]! }) }); // prettier-ignore
+    const revoked = await fetch(`${fake.rootUrl}revoke`, {
+      method: "POST",
+      body: new URLSearchParams({ token: given["refresh_token"]! }),
+    });
     expect(revoked.status).toBe(200);
     expect((await token(refresh)).status).toBe(400);
   });

@@ -25,7 +25,11 @@ function testReads(context: ResourcesContext): void {
   test("contents carry the URI as the caller wrote it", async () => {
     for (const form of spellingsOf(uriOf(aFile))) {
       const { contents } = await read(form);
-      expectEqual(contents.map(({ uri }) => uri), [form], `the URI of the content of ${form}`); // prettier-ignore
+      expectEqual(
+        contents.map(({ uri }) => uri),
+        [form],
+        `the URI of the content of ${form}`,
+      );
     }
   });
 

@@ -33,7 +33,11 @@ export function testResourceWatch(context: ResourcesContext): void {
       await lists.until(isListChange, "the change `list-changed` after a file appeared");
       await write(aFile, "another text");
       await things.until((change) => isUpdate(change, uriOf(aFile)), `the change \`updated ${uriOf(aFile)}\``);
-      expectExcludes(things.heard.map(({ kind }) => kind), ["list-changed"], "a watch of one URI"); // prettier-ignore
+      expectExcludes(
+        things.heard.map(({ kind }) => kind),
+        ["list-changed"],
+        "a watch of one URI",
+      );
       const again = await watch({ list: true });
       await remove(`${inside}appeared.txt`);
       await again.until(isListChange, "the change `list-changed` after a file was removed");

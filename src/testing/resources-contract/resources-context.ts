@@ -53,7 +53,7 @@ export function createResourcesContext(setup: ResourcesSetup, runner: ContractRu
         async (cursor) => (await settled(resources.skills?.(requested(cursor), call()), "skills")) ?? { items: [] },
       ),
     skill: (uri: string) => settled(resources.skill?.(uri, call()), "skill", uri),
-    async watch(filter: WatchFilter, signal = stop.signal) {
+    async watch(filter: WatchFilter, signal: AbortSignal = stop.signal) {
       const watch = await settled(resources.watch(filter, { ...call(), signal }), "watch", filter);
       return { uris: watch.uris, ...collectChanges(watch, waitMs) };
     },

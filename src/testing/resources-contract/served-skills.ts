@@ -17,7 +17,11 @@ export function testServedSkills(context: ResourcesContext): void {
   test("name all their files, each readable in the stated size", async () => {
     for (const { uri, files } of await skills()) {
       if (files === "dynamic") continue;
-      expectIncludes(files.map((file) => file.uri), [uri], `the files of ${uri}`); // prettier-ignore
+      expectIncludes(
+        files.map((file) => file.uri),
+        [uri],
+        `the files of ${uri}`,
+      );
       for (const file of files) {
         const [{ body } = { body: { text: "" } }] = (await read(file.uri)).contents;
         const size = "text" in body ? new TextEncoder().encode(body.text).length : body.bytes.length;
@@ -33,7 +37,11 @@ export function testServedSkills(context: ResourcesContext): void {
     const found = (await skill(form))?.skill;
     expectEqual(found?.uri, form, "the URI of the skill");
     const files = found?.files === "dynamic" ? [] : (found?.files ?? []);
-    expectIncludes(files.map(({ uri }) => uri), [form], `the files of ${form}`); // prettier-ignore
+    expectIncludes(
+      files.map(({ uri }) => uri),
+      [form],
+      `the files of ${form}`,
+    );
   });
 
   test('anything else throws "not-found"', async () => {

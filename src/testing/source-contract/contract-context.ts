@@ -1,6 +1,6 @@
 /** The source under test: every call is limited in time, and an error names the call. */
 import { compareAddresses } from "../../lib/address-order.ts";
-import type { Page } from "../../resources.ts";
+import type { Call, Page } from "../../resources.ts";
 import { toSourceHits } from "../../source.ts";
 import type { Address, Entry, ListRequest, Part, Source, SourceHit } from "../../source.ts";
 import { contractContent, directoriesOf, missingBeside } from "../contract-content.ts";
@@ -34,7 +34,7 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
   let shared: Source | undefined;
   let stop: AbortController;
 
-  const call = () => ({ caller: { id: "contract" }, signal: stop.signal });
+  const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
   /** Waits for a call, at most for the time that the setup allows. */
   const settled = <T>(work: T | PromiseLike<T>, name: string, ...args: readonly unknown[]): Promise<T> =>
     within(waitMs, work, `${name}(${args.map(show).join(", ")}) to return or to throw`);
@@ -82,7 +82,7 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
 
     source: () => source,
     call,
-    signal: () => stop.signal,
+    signal: (): AbortSignal => stop.signal,
     abort: () => stop.abort(),
     method,
     settled,

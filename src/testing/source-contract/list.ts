@@ -1,7 +1,8 @@
 /** Pages of `list` and `listIndexed`. */
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType } from "../../resources.ts";
-import { expectEqual, expectExcludes, expectIncludes, expectSome, expectTrue, formatAddress, show } from "../expectations.ts"; // prettier-ignore
+import { expectExcludes, expectIncludes, expectSequence, expectSome, expectTrue } from "../expectations.ts";
+import { formatAddress, show } from "../expectations.ts";
 import { asking } from "../pages.ts";
 import { addressesOf, toAddress } from "./contract-context.ts";
 import type { ContractContext } from "./contract-context.ts";
@@ -30,7 +31,7 @@ export function testList(context: ContractContext): void {
       const cursor = source().cursorAfter?.(entry);
       if (cursor === undefined) return;
       const rest = await listAll(1000, cursor);
-      expectEqual(addressesOf(rest), addressesOf(items.slice(index + 1)), `the list after ${show(entry.path)}`);
+      expectSequence(addressesOf(rest), addressesOf(items.slice(index + 1)), `the list after ${show(entry.path)}`);
     }
   });
 
@@ -39,7 +40,11 @@ export function testList(context: ContractContext): void {
     const first = await list(asking(2));
     if (first.next === undefined) return;
     const rest = await listAll(1000, first.next);
-    expectSameList([...first.items, ...rest].map(formatAddress), all.map(formatAddress), "limit 2, then limit 1000");
+    expectSameList(
+      [...first.items, ...rest].map(formatAddress),
+      all.map(formatAddress),
+      "the list, limit 2, continued with limit 1000",
+    );
   });
 
   test("a cursor may be used again", async () => {
@@ -48,13 +53,18 @@ export function testList(context: ContractContext): void {
     if (first.next === undefined) return;
     await list(asking(2, first.next));
     const rest = await listAll(2, first.next);
-    expectSameList([...first.items, ...rest].map(formatAddress), all, "limit 2, the second page requested twice,");
+    expectSameList(
+      [...first.items, ...rest].map(formatAddress),
+      all,
+      "the list, limit 2, whose second page was requested twice,",
+    );
   });
 
   test("lists the same addresses without versions", async () => {
     const all = (await listAll()).map(formatAddress);
     const { items } = await list({ limit: 1000, versions: false });
-    if (!source().isUnordered) expectEqual(items.map(formatAddress), all.slice(0, items.length), "versions: false");
+    if (!source().isUnordered)
+      expectSequence(items.map(formatAddress), all.slice(0, items.length), "the list with `versions: false`");
     else expectIncludes(all, items.map(formatAddress), "the list, which contains what is listed without versions");
   });
 
@@ -109,7 +119,7 @@ export function testList(context: ContractContext): void {
   );
 
   function expectSameList(actual: readonly string[], expected: readonly string[], about: string): void {
-    if (source().isUnordered) expectEqual([...new Set(actual)].sort(), [...new Set(expected)].sort(), about);
-    else expectEqual(actual, expected, about);
+    if (source().isUnordered) expectSequence([...new Set(actual)].sort(), [...new Set(expected)].sort(), about);
+    else expectSequence(actual, expected, about);
   }
 }

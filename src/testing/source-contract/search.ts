@@ -12,7 +12,11 @@ export function testSearch({ addressOf, read, search, setup, test, texts }: Cont
 
   test("finds existing text, with its position", async () => {
     const hits = await search(text, 10);
-    expectIncludes(hits.map(({ entry }) => entry.path), [path], `the hits for ${show(text)}`); // prettier-ignore
+    expectIncludes(
+      hits.map(({ entry }) => entry.path),
+      [path],
+      `the hits for ${show(text)}`,
+    );
     for (const { entry } of hits)
       expectSome(await read(toAddress(entry)), `the content of ${show(entry.path)}, which was found,`);
   });
@@ -20,7 +24,11 @@ export function testSearch({ addressOf, read, search, setup, test, texts }: Cont
   test("returns the best first, and no more than requested", async () => {
     for (const words of [text, ...wordsOfMany(texts.map(([, content]) => content))]) {
       const scores = (await search(words, 100)).map(({ score }) => score);
-      expectEqual(scores, [...scores].sort((a, b) => b - a), `the scores for ${show(words)}`); // prettier-ignore
+      expectEqual(
+        scores,
+        [...scores].sort((a, b) => b - a),
+        `the scores for ${show(words)}`,
+      );
       const { length } = await search(words, 1);
       expectTrue(length <= 1, `the search for ${show(words)} with limit 1 returned ${length} hits`);
     }

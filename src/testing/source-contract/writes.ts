@@ -13,7 +13,8 @@ export function testWrites(context: ContractContext): void {
 
   async function expectShown(text: string): Promise<void> {
     expectIncludes(addressesOf(await listAll()), [path], "the list after a write");
-    if (can("children")) expectIncludes(addressesOf(await childrenOf(parent)), [path], `children of ${show(parent)} after a write`); // prettier-ignore
+    if (can("children"))
+      expectIncludes(addressesOf(await childrenOf(parent)), [path], `children of ${show(parent)} after a write`);
     if (can("stat")) expectEqual((await stat({ path })).path, path, "stat after a write");
     expectEqual(textOf(await read({ path })), text, `read ${show(path)} after a write`);
   }
@@ -28,7 +29,9 @@ export function testWrites(context: ContractContext): void {
 
   /** The directories above the listed entries. */
   async function addressesAbove(): Promise<string[]> {
-    return (await listAll()).flatMap(({ path: each }) => segmentsOf(each).map((_, index, all) => pathOf(all.slice(0, index)))); // prettier-ignore
+    return (await listAll()).flatMap(({ path: each }) =>
+      segmentsOf(each).map((_, index, all) => pathOf(all.slice(0, index))),
+    );
   }
 
   test(
