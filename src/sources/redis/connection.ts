@@ -1,7 +1,7 @@
 /** Connections to a Redis server, made when they are needed. Sends only commands that read. */
 import { readFileSync } from "node:fs";
 import type { Redis, RedisOptions as ClientOptions } from "ioredis";
-import { cancelled, unsupported } from "../../errors.ts";
+import { cancelled, lastingFailure, unsupported } from "../../errors.ts";
 import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { isWrongType, toRedisError } from "./errors.ts";
@@ -94,7 +94,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       ...(target.path !== undefined && { path: target.path }),
       ...(target.username !== undefined && { username: target.username }),
       ...(target.password !== undefined && { password: target.password }),
-      ...(target.isTls && { tls: target.ca === undefined ? {} : { ca: readFileSync(target.ca) } }),
+      ...(target.isTls && { tls: target.ca === undefined ? {} : { ca: readAuthority(target.ca) } }),
       protocol: 2,
       lazyConnect: true,
       retryStrategy: null,
@@ -116,7 +116,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       return client;
     } catch (cause) {
       client.disconnect();
-      throw toRedisError(failure ?? cause, target);
+      throw toRedisError(failure ?? cause);
     }
   }
 
@@ -141,7 +141,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
     try {
       return await unlessAborted(open().then(use), signal, (reason) => cancelled(reason));
     } catch (cause) {
-      throw toRedisError(cause, target);
+      throw toRedisError(cause);
     }
   }
 
@@ -157,7 +157,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
         return pipeline.exec();
       });
       return (results ?? []).map(([cause, reply]) => {
-        const error = cause && toRedisError(cause, target);
+        const error = cause && toRedisError(cause);
         if (error && !isWrongType(error)) throw error;
         return error ? null : (reply as RedisReply);
       });
@@ -172,7 +172,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       const broken = new Promise<never>((_, reject) => {
         let failure: unknown;
         client.on("error", (cause: unknown) => (failure ??= cause));
-        client.once("end", () => reject(toRedisError(failure ?? new Error("Connection is closed."), target)));
+        client.once("end", () => reject(toRedisError(failure ?? new Error("Connection is closed."))));
       });
       broken.catch(() => undefined);
       const close = (): void => client.disconnect();
@@ -181,7 +181,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
         await unlessAborted(client.psubscribe(pattern), signal);
       } catch (cause) {
         close();
-        throw toRedisError(cause, target);
+        throw toRedisError(cause);
       }
       return { broken, close };
     },
@@ -191,6 +191,14 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       (await shared?.catch(() => undefined))?.disconnect();
     },
   };
+}
+
+function readAuthority(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw lastingFailure('the file that "ca" names cannot be read; check its path and its permissions', cause);
+  }
 }
 
 function wordsOf([command, ...rest]: RedisCommand): [string, ...Argument[]] {

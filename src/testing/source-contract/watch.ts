@@ -84,7 +84,7 @@ export function testWatch(context: ContractContext): void {
       for (const change of watched.changes) {
         if (change.kind === "lost" || change.kind === "gone") continue;
         const { path } = change;
-        if ("eachBelow" in change || "isUnlisted" in change)
+        if ("isUnlisted" in change)
           expectExcludes(listed, [path], `\`${formatChange(change)}\` was reported as not listed, and the list`);
         const entry = await stat({ path }).catch(() => undefined);
         if (!entry || entry.mimeType === directoryType || source().lists?.({ path }) === false) continue;
