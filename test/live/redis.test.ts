@@ -1,11 +1,13 @@
 /** The redis source on a real server. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Redis } from "ioredis";
 import { createRuntime } from "../../src/server/runtime.ts";
+import { makeCertificate } from "../../src/server/test-certificate.ts";
 import type { Address, Entry, Part, Source } from "../../src/source.ts";
 import definition, { openRedis } from "../../src/sources/redis.ts";
 import { createRedisConnection, type RedisCommand } from "../../src/sources/redis/connection.ts";
@@ -14,6 +16,7 @@ import { contractContent, sourceContract } from "../../src/testing/index.ts";
 import { collectChanges } from "../../src/testing/listen.ts";
 import { asking, collect } from "../../src/testing/pages.ts";
 import { refusal } from "../../src/testing/refusal.ts";
+import { freePort } from "./processes.ts";
 import { hasRedis, redisPackages, type RedisServer, startRedis } from "./redis.ts";
 
 const isThere = "CI" in process.env || hasRedis();
@@ -522,13 +525,32 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       expect(await textAt(source, "a")).toBe("1");
     });
 
+    it("connects with TLS to a server whose authority is trusted, and through a socket", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "pressmark-redis-"));
+      try {
+        const { cert, key } = makeCertificate(folder, "redis");
+        const tlsPort = await freePort();
+        const files = ["--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert];
+        const socket = join(folder, "redis.sock");
+        other = await startRedis([
+          ...["--tls-port", String(tlsPort), "--tls-auth-clients", "no", "--unixsocket", socket],
+          ...files,
+        ]);
+        await other.client().set("a", "1");
+        const url = `rediss://localhost:${tlsPort}`;
+        expect(await pathsOf(open({ url, ca: cert }))).toEqual(["a"]);
+        expect(await pathsOf(open({ url: `redis+socket://${socket}?db=0` }))).toEqual(["a"]);
+        const untrusted = await refusal(open({ url }).list(asking(1), call()), ["unavailable"], "untrusted");
+        expect(untrusted).toMatchObject({ passing: false, message: expect.stringContaining('set "ca"') as string });
+        const missing = open({ url, ca: join(folder, "none.pem") }).list(asking(1), call());
+        expect((await refusal(missing, ["unavailable"], "ca")).message).toContain('the file that "ca" names');
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+
     it("a server of a cluster is named as what is not supported", async () => {
-      other = await startRedis([
-        "--cluster-enabled",
-        "yes",
-        "--cluster-config-file",
-        `pressmark-nodes-${process.pid}.conf`,
-      ]);
+      other = await startRedis(["--cluster-enabled", "yes"]);
       const source = open({ url: other.url });
       const says = (await source.problems!(call())).map((problem) => problem.says);
       expect(says.join()).toContain("is one server of a cluster");
