@@ -42,6 +42,7 @@ const allowed: Readonly<Record<string, string>> = {
   "picker/app.tsx": "shown: how long ago something was",
   "picker/live-dialog.tsx": "shown: how long ago something was read",
   "sources/gcs.ts": "part of a signature that the server checks",
+  "sources/redis.ts": "shown: when a value expires",
   "sources/s3.ts": "compared with the time that credentials expire, as the server said",
   "sources/metrics.ts": "end of the requested time range",
   "sources/metrics/watch.ts": "the requested moment",

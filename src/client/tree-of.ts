@@ -1,7 +1,7 @@
 /** Derives directories from the URIs of a list, for servers without directories. */
 import { notFound } from "../errors.ts";
 import { cutAt } from "../lib/cut-at.ts";
-import { type Content, directoryType, type Resource } from "../resources.ts";
+import { type Content, directoryType, hasChildren, hasChildrenKey, type Resource } from "../resources.ts";
 
 /** The direct children of this URI as a directory; throws "not-found" if nothing is below it. */
 export async function childrenByUri(all: AsyncIterable<Resource>, uri: string): Promise<readonly Resource[]> {
@@ -11,13 +11,22 @@ export async function childrenByUri(all: AsyncIterable<Resource>, uri: string): 
     if (!resource.uri.startsWith(start)) continue;
     const rest = resource.uri.slice(start.length);
     const slash = cutAt(rest, /\?/).indexOf("/");
-    if (slash < 0 && rest !== "") found.set(resource.uri, resource);
+    if (slash < 0 && rest !== "") {
+      const known = found.get(resource.uri);
+      found.set(resource.uri, known && hasChildren(known) ? withChildren(resource) : resource);
+    }
     if (slash <= 0) continue;
     const directory = start + rest.slice(0, slash);
-    if (!found.has(directory)) found.set(directory, toDirectory(directory));
+    const known = found.get(directory);
+    if (known?.mimeType !== directoryType) found.set(directory, known ? withChildren(known) : toDirectory(directory));
   }
   if (found.size === 0) throw notFound(uri);
   return [...found.values()];
+}
+
+/** A resource with others below it. */
+function withChildren(resource: Resource): Resource {
+  return { ...resource, meta: { ...resource.meta, [hasChildrenKey]: true } };
 }
 
 export function toDirectory(uri: string): Resource {

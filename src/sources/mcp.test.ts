@@ -12,6 +12,7 @@ import { createReadingTools } from "../protocol/tools/reading-tools.ts";
 import type { Call } from "../resources.ts";
 import { createResources, type LocalResources } from "../router/create-resources.ts";
 import type { Mount } from "../router/route.ts";
+import { createKeySource } from "../router/test-key-source.ts";
 import { createRuntime } from "../server/runtime.ts";
 import { type Entry, pathOf, type Source, type Runtime } from "../source.ts";
 import { collect } from "../testing/pages.ts";
@@ -80,6 +81,18 @@ async function openFar(
       await pressmark.close();
     },
   };
+}
+
+/** Keys at another server, through this one. */
+async function openKeys(era: string, policy = openPolicy) {
+  const store = createKeySource(["user:1", "user:1:friends", "user:2", "group:a"]);
+  const far = await openFar({}, { wrap: () => store.source });
+  const gateway = await openGateway({ url: far.url, era }, policy);
+  onTestFinished(async () => {
+    await gateway.close();
+    await far.stop();
+  });
+  return { gateway, store };
 }
 
 /** The entries "1" and "2" get the URIs "report?id=1" and "report?id=2". */
@@ -410,6 +423,52 @@ describe("a gateway", () => {
       template: here("greet/{planet}"),
       ranges: [`${here("greet/jupiter")}?lines=1-2`],
     });
+  });
+});
+
+describe.each(["modern", "legacy"])("keys at another server (%s)", (era) => {
+  const top = "mcp://far/memory:%2F%2Fup";
+
+  it("are listed without order, and those with keys below them are resources that can be opened", async () => {
+    const { gateway } = await openKeys(era);
+    const all = await collect((cursor) => gateway.list({ cursor }, caller()));
+    expect(all.map(({ uri }) => uri.slice(top.length)).sort()).toEqual([
+      "/group/a",
+      "/user/1",
+      "/user/1/friends",
+      "/user/2",
+    ]);
+    const below = await gateway.children(`${top}/user`, {}, caller());
+    const flags = below.items.map(({ name, mimeType, meta }) => [name, mimeType, meta?.["pressmark/hasChildren"]]);
+    expect(flags.sort()).toEqual([
+      ["1", "text/plain", true],
+      ["2", "text/plain", undefined],
+    ]);
+    expect((await gateway.children(`${top}/user/1`, {}, caller())).items.map(({ name }) => name)).toEqual(["friends"]);
+    expect(await textAt(gateway, `${top}/user/1`, caller())).toEqual({ text: "value of user:1" });
+    await refusal(gateway.children("mcp://far?x=1", {}, caller()), ["not-found"], "an unknown query");
+  });
+
+  it("do not tell of what this server hides", async () => {
+    const policy: Policy = {
+      maySee: (_, __, { path }) => !path.endsWith("/friends"),
+      maySeeAll: (_, __, { path }) => path.endsWith("/2"),
+    };
+    const { gateway } = await openKeys(era, policy);
+    const all = await collect((cursor) => gateway.list({ cursor }, caller()));
+    expect(all.map(({ uri }) => uri.slice(top.length)).sort()).toEqual(["/group/a", "/user/1", "/user/2"]);
+    expect(JSON.stringify([all, await gateway.stat(`${top}/user/1`, caller())])).not.toContain("hasChildren");
+    await refusal(gateway.children(`${top}/user/1`, {}, caller()), ["not-found"], "hidden children");
+  });
+
+  it("that go are gone, and their children stay", async () => {
+    const { gateway, store } = await openKeys(era);
+    const uris = [`${top}/user/1`, `${top}/user/1/friends`];
+    const { heard, until } = hear(await gateway.watch({ uris, list: true }, caller()));
+    store.delete("user:1");
+    await until((change) => change.kind === "updated" && change.uri === uris[0], "that user:1 is gone");
+    await until((change) => change.kind === "list-changed", "that the list has changed");
+    expect(heard.filter((change) => change.kind === "updated" && change.uri === uris[1])).toEqual([]);
   });
 });
 

@@ -290,8 +290,11 @@ function createGateway(
     for await (const entry of listed(call)) {
       const [head = "", ...rest] = segmentsOf(entry.path);
       const path = pathOf([head]);
-      if (rest.length === 0) found.set(path, entry);
-      else if (!found.has(path)) found.set(path, { path, name: head, mimeType: directoryType });
+      const known = found.get(path);
+      const isAbove = known?.mimeType === directoryType || known?.hasChildren;
+      if (rest.length === 0) found.set(path, isAbove ? { ...entry, hasChildren: true } : entry);
+      else if (!known) found.set(path, { path, name: head, mimeType: directoryType });
+      else if (!isAbove) found.set(path, { ...known, hasChildren: true });
     }
     return { items: [...found.values()] };
   }
@@ -359,7 +362,7 @@ function createGateway(
     list: ({ cursor }, call) => list(cursor, call),
 
     async read(at, call) {
-      if (isMount(at)) throw new ResourceError("directory", "this is a server; list its children instead");
+      if (isServer(at)) throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
       const read = () => send((pressmark) => pressmark.read(uri, call), call);
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
@@ -374,7 +377,7 @@ function createGateway(
     },
 
     async stat(at, call) {
-      if (!isMount(at)) {
+      if (!isServer(at)) {
         const uri = uriOf(at);
         const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call), call));
         if (!entry) throw notFound(at.path);
@@ -395,7 +398,7 @@ function createGateway(
     },
 
     async children(at, { cursor }, call) {
-      if (isMount(at)) return heads(call);
+      if (isServer(at)) return heads(call);
       const uri = uriOf(at);
       return toEntries(
         await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call), call),
@@ -461,6 +464,10 @@ function createGateway(
   } satisfies Source;
 }
 
+function isServer({ path, query }: Address): boolean {
+  return path === "" && query === undefined;
+}
+
 /** What tells of children becomes part of the entry: this server's policy decides who learns of it. */
 function withChildren({ meta, ...resource }: Omit<Resource, "uri">): Omit<Entry, "path"> {
   if (!meta) return resource;
@@ -471,11 +478,6 @@ function withChildren({ meta, ...resource }: Omit<Resource, "uri">): Omit<Entry,
     ...(hasChildren === true && { hasChildren }),
     ...(typeof children === "number" && { children }),
   };
-}
-
-/** The mount itself. With a query, it is a missing address. */
-function isMount({ path, query }: Address): boolean {
-  return path === "" && Object.keys(query ?? {}).length === 0;
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

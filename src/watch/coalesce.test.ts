@@ -248,6 +248,16 @@ describe.each(["eachBelow", "isUnlisted"] as const)("%s", (flag) => {
     await clock.advance(30);
     expect(heard).toEqual([{ kind: "gone", path: "d", ...(isAnnounced && { [flag]: true }) }]);
   });
+
+  it("does not depend on changes of content", async () => {
+    const clock = createClock();
+    const heard: SourceChange[] = [];
+    const coalescer = createCoalescer((change) => heard.push(change), clock.runtime);
+    coalescer.hear({ kind: "changed", path: "d" });
+    coalescer.hear({ kind: "gone", path: "d", [flag]: true });
+    await clock.advance(30);
+    expect(heard).toEqual([{ kind: "gone", path: "d", [flag]: true }]);
+  });
 });
 
 describe("a directory", () => {

@@ -30,7 +30,7 @@ type Kind = Exclude<SourceChange["kind"], "lost">;
 interface Pending {
   kind: Kind;
   era: number;
-  /** True if every merged change has `eachBelow`; the same for `isUnlisted`. */
+  /** True if every merged change that appears or goes has `eachBelow`; the same for `isUnlisted`. */
   eachBelow: boolean;
   isUnlisted: boolean;
   readonly firstMs: number;
@@ -74,8 +74,9 @@ export function createCoalescer(
       return;
     }
     const { kind, path } = change;
-    const eachBelow = "eachBelow" in change;
-    const isUnlisted = "isUnlisted" in change;
+    // A change of content says nothing about the list, nor about what is below.
+    const eachBelow = kind === "changed" || "eachBelow" in change;
+    const isUnlisted = kind === "changed" || "isUnlisted" in change;
     const nowMs = runtime.monotonicMs();
     const before = pending.get(path);
     if (before === undefined) {

@@ -11,6 +11,7 @@ import { parseReadQuery } from "../../src/backends/ranges/range.ts";
 import { parseRef } from "../../src/backends/git/ref-name.ts";
 import { createAddresses } from "../../src/sources/mcp/addresses.ts";
 import { toSourceTemplate } from "../../src/sources/mcp/templates.ts";
+import { createKeyPaths } from "../../src/sources/redis/key-paths.ts";
 import { kib, names, type Parser } from "./parser.ts";
 
 const globs: Parser = {
@@ -57,7 +58,20 @@ const routes = createRoutes([
 const cursors = createCursors(new Uint8Array(32));
 const uriTokens = ["a://b/", "/", "//", "%2e", "%", "%41", "..", ".", "?", "&", "=", "#", "c=", "é", "@", ":"];
 
+const { keyOf, pathOf, prefixBelow } = createKeyPaths("::");
+
 export const addresses: readonly Parser[] = [
+  {
+    name: "keys and paths of Redis",
+    tokens: ["a", "/", "\0", "\\", "\\x", "\\xff", "\\e", ":", "::", ".", "..", "é"],
+    maxLength: 64 * kib,
+    run(text) {
+      keyOf(text);
+      prefixBelow(text);
+      // Half of a character is no UTF-8.
+      pathOf(Buffer.from(text, "latin1"));
+    },
+  },
   {
     name: "URIs",
     tokens: uriTokens,

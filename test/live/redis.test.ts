@@ -1,25 +1,28 @@
 /** The redis source on a real server. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Redis } from "ioredis";
 import { createRuntime } from "../../src/server/runtime.ts";
+import { makeCertificate } from "../../src/server/test-certificate.ts";
 import type { Address, Entry, Part, Source } from "../../src/source.ts";
 import definition, { openRedis } from "../../src/sources/redis.ts";
-import { createRedisConnection, type Query } from "../../src/sources/redis/connection.ts";
+import { createRedisConnection, type RedisCommand } from "../../src/sources/redis/connection.ts";
 import { createKeyPaths } from "../../src/sources/redis/key-paths.ts";
 import { contractContent, sourceContract } from "../../src/testing/index.ts";
 import { collectChanges } from "../../src/testing/listen.ts";
 import { asking, collect } from "../../src/testing/pages.ts";
 import { refusal } from "../../src/testing/refusal.ts";
+import { freePort } from "./processes.ts";
 import { hasRedis, redisPackages, type RedisServer, startRedis } from "./redis.ts";
 
 const isThere = "CI" in process.env || hasRedis();
 const quiet = createRuntime({ write: () => true });
 const { pathOf, keyOf } = createKeyPaths(":");
-const all = "Eg$lshzxetn";
+const allEvents = "Eg$lshzxetn";
 
 let server: RedisServer;
 let redis: Redis;
@@ -34,8 +37,8 @@ function open(options: Readonly<Record<string, unknown>> = {}, connect?: typeof 
 }
 
 /** A source, and the commands that it sends. */
-function openCounted(options: Readonly<Record<string, unknown>> = {}): { source: Source; sent: Query[] } {
-  const sent: Query[] = [];
+function openCounted(options: Readonly<Record<string, unknown>> = {}): { source: Source; sent: RedisCommand[] } {
+  const sent: RedisCommand[] = [];
   const source = open(options, (settings) => {
     const connection = createRedisConnection(settings);
     return {
@@ -80,7 +83,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
   beforeEach(async () => {
     stop = new AbortController();
     await redis.flushall();
-    await redis.config("SET", "notify-keyspace-events", all);
+    await redis.config("SET", "notify-keyspace-events", allEvents);
   });
   afterEach(async () => {
     stop.abort();
@@ -211,7 +214,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       const { source, sent } = openCounted();
       const first = await source.list(asking(100), call());
       expect(first.items.length).toBeGreaterThanOrEqual(100);
-      expect(count(sent, "SCAN")).toBe(1);
+      expect(countOf(sent, "SCAN")).toBe(1);
       expect(sent.length).toBe(2 * first.items.length + 2);
     });
 
@@ -225,10 +228,10 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       const { source, sent } = openCounted();
       const { next } = await source.children!({ path: "item" }, asking(100), call());
       expect(next).toBeDefined();
-      expect(count(sent, "SCAN")).toBe(1);
+      expect(countOf(sent, "SCAN")).toBe(1);
       sent.length = 0;
       await source.children!({ path: "rare" }, asking(100), call());
-      expect(count(sent, "SCAN")).toBe(10);
+      expect(countOf(sent, "SCAN")).toBe(10);
       expect(await childrenOf(source, "rare")).toEqual({ "rare/one": "resource" });
       await refusal(
         collect((cursor) => source.children!({ path: "no" }, asking(9, cursor), call())),
@@ -246,7 +249,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       sent.length = 0;
       const { message } = await refusal(source.read({ path: "missing" }, call()), ["not-found"], "missing");
       expect(message).toContain("among the first 20000 keys");
-      expect(count(sent, "SCAN")).toBe(20);
+      expect(countOf(sent, "SCAN")).toBe(20);
     });
   });
 
@@ -460,7 +463,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
     afterEach(() => other?.close());
 
     it("a user with the documented rights can do everything, and nothing else is sent", async () => {
-      other = await startRedis(["--notify-keyspace-events", all]);
+      other = await startRedis(["--notify-keyspace-events", allEvents]);
       const admin = other.client();
       await admin.call("ACL", "SETUSER", "pressmark", "on", ">pass word/1", ...documentedRights);
       await admin.hset("hash", "a", "1");
@@ -494,7 +497,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
     });
 
     it("a restart ends the watch, and the next call connects again", async () => {
-      other = await startRedis(["--notify-keyspace-events", all]);
+      other = await startRedis(["--notify-keyspace-events", allEvents]);
       const admin = other.client();
       await admin.set("a", "1");
       const source = open({ url: other.url });
@@ -522,13 +525,32 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       expect(await textAt(source, "a")).toBe("1");
     });
 
+    it("connects with TLS to a server whose authority is trusted, and through a socket", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "pressmark-redis-"));
+      try {
+        const { cert, key } = makeCertificate(folder, "redis");
+        const tlsPort = await freePort();
+        const files = ["--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert];
+        const socket = join(folder, "redis.sock");
+        other = await startRedis([
+          ...["--tls-port", String(tlsPort), "--tls-auth-clients", "no", "--unixsocket", socket],
+          ...files,
+        ]);
+        await other.client().set("a", "1");
+        const url = `rediss://localhost:${tlsPort}`;
+        expect(await pathsOf(open({ url, ca: cert }))).toEqual(["a"]);
+        expect(await pathsOf(open({ url: `redis+socket://${socket}?db=0` }))).toEqual(["a"]);
+        const untrusted = await refusal(open({ url }).list(asking(1), call()), ["unavailable"], "untrusted");
+        expect(untrusted).toMatchObject({ passing: false, message: expect.stringContaining('set "ca"') as string });
+        const missing = open({ url, ca: join(folder, "none.pem") }).list(asking(1), call());
+        expect((await refusal(missing, ["unavailable"], "ca")).message).toContain('the file that "ca" names');
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+
     it("a server of a cluster is named as what is not supported", async () => {
-      other = await startRedis([
-        "--cluster-enabled",
-        "yes",
-        "--cluster-config-file",
-        `pressmark-nodes-${process.pid}.conf`,
-      ]);
+      other = await startRedis(["--cluster-enabled", "yes"]);
       const source = open({ url: other.url });
       const says = (await source.problems!(call())).map((problem) => problem.says);
       expect(says.join()).toContain("is one server of a cluster");
@@ -542,7 +564,7 @@ const documentedRights = readFileSync(join(import.meta.dirname, "../../docs/sour
   .match(/^ACL SETUSER pressmark on >\S+ (.+)$/m)![1]!
   .split(" ");
 
-const count = (sent: readonly Query[], command: string) => sent.filter(([name]) => name === command).length;
+const countOf = (sent: readonly RedisCommand[], command: string) => sent.filter(([name]) => name === command).length;
 
 /** Paths of all resources that are found by descending. */
 async function reached(source: Source, path = ""): Promise<string[]> {

@@ -1,6 +1,8 @@
-/** A real Redis server for tests: Debian's package, on a loopback port, without files. */
+/** A real Redis server for tests: Debian's package, on a loopback port and in a folder of its own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Redis } from "ioredis";
 import { end, freePort, untilSaid } from "./processes.ts";
 
@@ -24,23 +26,13 @@ export function hasRedis(): boolean {
 
 /** `settings` are arguments of redis-server. */
 export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), "pressmark-redis-"));
   const port = await freePort();
   const clients: Redis[] = [];
   let running: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const fixed = [
-      "--port",
-      String(port),
-      "--bind",
-      "127.0.0.1",
-      "--save",
-      "",
-      "--appendonly",
-      "no",
-      "--dir",
-      tmpdir(),
-    ];
+    const fixed = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
     running = spawn("redis-server", [...fixed, ...settings], { stdio: ["ignore", "pipe", "pipe"] });
     await untilSaid("Ready to accept connections", running);
   }
@@ -69,6 +61,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
     async close() {
       for (const client of clients) client.disconnect();
       await stop();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

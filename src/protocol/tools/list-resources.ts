@@ -7,7 +7,7 @@ import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,
   directoryType,
-  hasChildren,
+  hasChildrenKey,
   type MountFailure,
   type Page,
   type PageRequest,
@@ -219,7 +219,8 @@ function toAnswer({ items, next, failures, looked }: Taken) {
     structuredContent: {
       resources: items.map((item) => {
         const { uri, name, title, mimeType, size } = item;
-        return { uri, name, title, description: shortDescription(item), mimeType, size };
+        const described = { uri, name, title, description: shortDescription(item), mimeType, size };
+        return isBoth(item) ? { ...described, _meta: { [hasChildrenKey]: true } } : described;
       }),
       cursor: next,
       ...(failures.length > 0 && { failures: failures.map(({ mount, message }) => `${mount}: ${message}`) }),
@@ -235,10 +236,15 @@ function sayResource(resource: Resource): string {
     ...(title === undefined ? [] : [title.replaceAll(/\s+/gu, " ")]),
     ...(isDirectory ? ["directory"] : mimeType === undefined ? [] : [mimeType]),
     ...(size === undefined || isDirectory ? [] : [`${size} bytes`]),
-    ...(!isDirectory && hasChildren(resource) ? ["has resources below it"] : []),
+    ...(isBoth(resource) ? ["has resources below it"] : []),
   ];
   const description = shortDescription(resource);
   return `${uri}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${description === undefined ? "" : `: ${description}`}`;
+}
+
+/** True for a resource that has children as well. */
+function isBoth({ meta }: Resource): boolean {
+  return meta?.[hasChildrenKey] === true;
 }
 
 const maxDescription = 300;

@@ -1,6 +1,6 @@
 /** The command that reads a hash, list, set, sorted set or stream, whole or in part, and its reply as items. */
 import { invalid, quote } from "../../errors.ts";
-import type { Query, Reply } from "./connection.ts";
+import type { RedisCommand, RedisReply } from "./connection.ts";
 import type { RedisType } from "./types.ts";
 
 export type CollectionType = Exclude<RedisType, "string">;
@@ -22,7 +22,11 @@ export interface Collection {
 }
 
 /** One command, so that the items are of one moment. */
-export function collectionQueries(type: CollectionType, key: Buffer, window: CollectionWindow | undefined): Query {
+export function collectionQueries(
+  type: CollectionType,
+  key: Buffer,
+  window: CollectionWindow | undefined,
+): RedisCommand {
   switch (type) {
     case "hash":
       return window ? ["HSCAN", key, cursorOf(window), "COUNT", window.count] : ["HGETALL", key];
@@ -37,13 +41,17 @@ export function collectionQueries(type: CollectionType, key: Buffer, window: Col
   }
 }
 
-export function parseCollection(type: CollectionType, reply: Reply, window: CollectionWindow | undefined): Collection {
+export function parseCollection(
+  type: CollectionType,
+  reply: RedisReply,
+  window: CollectionWindow | undefined,
+): Collection {
   if (window && (type === "hash" || type === "set")) {
     const [cursor, found] = reply as [Buffer, Buffer[]];
     const items = itemsOf(type, found);
     return cursor.toString() === "0" ? { items } : { items, next: `from=${cursor.toString()}&count=${window.count}` };
   }
-  const items = itemsOf(type, reply as readonly Reply[]);
+  const items = itemsOf(type, reply as readonly RedisReply[]);
   if (!window) return { items };
   if (type === "stream") {
     // One more was requested: its id is where the next window begins.
@@ -59,7 +67,7 @@ export function parseCollection(type: CollectionType, reply: Reply, window: Coll
     : { items, next: `from=${first + window.count}&count=${window.count}` };
 }
 
-function itemsOf(type: CollectionType, reply: readonly Reply[]): Item[] {
+function itemsOf(type: CollectionType, reply: readonly RedisReply[]): Item[] {
   switch (type) {
     case "list":
     case "set":

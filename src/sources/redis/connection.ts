@@ -1,7 +1,7 @@
 /** Connections to a Redis server, made when they are needed. Sends only commands that read. */
 import { readFileSync } from "node:fs";
 import type { Redis, RedisOptions as ClientOptions } from "ioredis";
-import { cancelled, unsupported } from "../../errors.ts";
+import { cancelled, lastingFailure, unsupported } from "../../errors.ts";
 import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { isWrongType, toRedisError } from "./errors.ts";
@@ -37,13 +37,13 @@ export type ReadCommand =
 
 export type Argument = string | number | Buffer;
 /** A reply: texts are bytes. */
-export type Reply = null | number | Buffer | readonly Reply[];
-export type Query = readonly [ReadCommand, ...Argument[]];
+export type RedisReply = null | number | Buffer | readonly RedisReply[];
+export type RedisCommand = readonly [ReadCommand, ...Argument[]];
 
 export interface RedisConnection {
-  send(query: Query, signal: AbortSignal): Promise<Reply>;
+  send(query: RedisCommand, signal: AbortSignal): Promise<RedisReply>;
   /** Sends all at once; the replies are in the same order. Null for a value that has another type by now; throws any other error. */
-  sendAll(queries: readonly Query[], signal: AbortSignal): Promise<Reply[]>;
+  sendAll(queries: readonly RedisCommand[], signal: AbortSignal): Promise<RedisReply[]>;
   /** Sets which changes the server announces. */
   enableNotifications(flags: string, signal: AbortSignal): Promise<void>;
   /** A connection of its own that receives what is published on channels of this pattern. */
@@ -94,7 +94,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       ...(target.path !== undefined && { path: target.path }),
       ...(target.username !== undefined && { username: target.username }),
       ...(target.password !== undefined && { password: target.password }),
-      ...(target.isTls && { tls: target.ca === undefined ? {} : { ca: readFileSync(target.ca) } }),
+      ...(target.isTls && { tls: target.ca === undefined ? {} : { ca: readAuthority(target.ca) } }),
       protocol: 2,
       lazyConnect: true,
       retryStrategy: null,
@@ -116,7 +116,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       return client;
     } catch (cause) {
       client.disconnect();
-      throw toRedisError(failure ?? cause, target);
+      throw toRedisError(failure ?? cause);
     }
   }
 
@@ -141,12 +141,13 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
     try {
       return await unlessAborted(open().then(use), signal, (reason) => cancelled(reason));
     } catch (cause) {
-      throw toRedisError(cause, target);
+      throw toRedisError(cause);
     }
   }
 
   return {
-    send: (query, signal) => withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<Reply>),
+    send: (query, signal) =>
+      withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<RedisReply>),
 
     async sendAll(queries, signal) {
       if (queries.length === 0) return [];
@@ -156,9 +157,9 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
         return pipeline.exec();
       });
       return (results ?? []).map(([cause, reply]) => {
-        const error = cause && toRedisError(cause, target);
+        const error = cause && toRedisError(cause);
         if (error && !isWrongType(error)) throw error;
-        return error ? null : (reply as Reply);
+        return error ? null : (reply as RedisReply);
       });
     },
 
@@ -171,7 +172,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       const broken = new Promise<never>((_, reject) => {
         let failure: unknown;
         client.on("error", (cause: unknown) => (failure ??= cause));
-        client.once("end", () => reject(toRedisError(failure ?? new Error("Connection is closed."), target)));
+        client.once("end", () => reject(toRedisError(failure ?? new Error("Connection is closed."))));
       });
       broken.catch(() => undefined);
       const close = (): void => client.disconnect();
@@ -180,7 +181,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
         await unlessAborted(client.psubscribe(pattern), signal);
       } catch (cause) {
         close();
-        throw toRedisError(cause, target);
+        throw toRedisError(cause);
       }
       return { broken, close };
     },
@@ -192,7 +193,15 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
   };
 }
 
-function wordsOf([command, ...rest]: Query): [string, ...Argument[]] {
+function readAuthority(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw lastingFailure('the file that "ca" names cannot be read; check its path and its permissions', cause);
+  }
+}
+
+function wordsOf([command, ...rest]: RedisCommand): [string, ...Argument[]] {
   const [first, ...subcommand] = command.split(" ");
   return [first!, ...subcommand, ...rest];
 }

@@ -1,7 +1,6 @@
 /** Turns errors of the server and the connection into ours. They contain no password, key or value. */
 import { ResourceError } from "../../errors.ts";
 import type { ErrorKind } from "../../errors.ts";
-import type { RedisTarget } from "./target.ts";
 
 interface Known {
   readonly kind: ErrorKind;
@@ -19,7 +18,7 @@ export function isRefused(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.details?.["reason"] === "refused";
 }
 
-export function toRedisError(cause: unknown, { username, password }: Pick<RedisTarget, "username" | "password">) {
+export function toRedisError(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
   const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as Partial<
     Record<string, unknown>
@@ -32,9 +31,8 @@ export function toRedisError(cause: unknown, { username, password }: Pick<RedisT
   if (!known)
     return new ResourceError("unexpected", `the Redis server rejects a command (${why.message})`, { cause: why });
   const { kind, says, passing } = known;
-  const hint = says === refused && username === undefined && password === undefined ? '; set "password"' : "";
   const reason = text.startsWith("WRONGTYPE") ? "wrong-type" : says === refused ? "refused" : undefined;
-  return new ResourceError(kind, says + hint, {
+  return new ResourceError(kind, says, {
     cause: why,
     ...(passing !== undefined && { passing }),
     ...(reason !== undefined && { details: { reason } }),
@@ -118,11 +116,7 @@ function byCode(code: unknown): Known | undefined {
 
 /** Errors of the client have no code. */
 function byMessage(text: string): Known | undefined {
-  if (
-    /connection is closed|connection is in closed state|socket timeout|stream isn't writeable|connect ETIMEDOUT|max retries|command queue/i.test(
-      text,
-    )
-  )
+  if (/connection is closed|connection close|socket timeout|isn't writeable|connect ETIMEDOUT/i.test(text))
     return { kind: "unavailable", says: "the connection to the Redis server broke; try again" };
   return undefined;
 }

@@ -6,7 +6,7 @@ import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import { segmentsOf } from "../../source.ts";
 import type { Entry, ListRequest } from "../../source.ts";
-import type { Query, RedisConnection } from "./connection.ts";
+import type { RedisCommand, RedisConnection } from "./connection.ts";
 import type { KeyPaths } from "./key-paths.ts";
 import { describeValue, lengthCommands, type RedisType, toRedisType } from "./types.ts";
 
@@ -93,14 +93,14 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
   }
 
   /** Keys and directories at these paths, without those that do not exist or have the type of a module. */
-  async function entriesOf(paths: readonly string[], signal: AbortSignal): Promise<Entry[]> {
-    const asked = paths.map((path) => ({ path, key: keyAt(path), witness: witnesses.get(path) }));
-    const queries = asked.flatMap(({ key, witness }): Query[] => [
+  async function entriesOf(wanted: readonly string[], signal: AbortSignal): Promise<Entry[]> {
+    const candidates = wanted.map((path) => ({ path, key: keyAt(path), witness: witnesses.get(path) }));
+    const queries = candidates.flatMap(({ key, witness }): RedisCommand[] => [
       ...(key ? [["TYPE", key] as const] : []),
       ...(witness ? [["EXISTS", witness] as const] : []),
     ]);
     const replies = (await connection.sendAll(queries, signal)).values();
-    const found = asked.map(({ path, key, witness }) => {
+    const found = candidates.map(({ path, key, witness }) => {
       const name = key ? String(replies.next().value) : "none";
       const type = toRedisType(name);
       if (type === undefined && name !== "none") leftOutTypes.add(name);
@@ -109,7 +109,7 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
       return { path, key, type, hasChildren };
     });
     const lengths = await connection.sendAll(
-      found.flatMap(({ key, type }): Query[] => (key && type ? [[lengthCommands[type], key]] : [])),
+      found.flatMap(({ key, type }): RedisCommand[] => (key && type ? [[lengthCommands[type], key]] : [])),
       signal,
     );
     const following = lengths.values();

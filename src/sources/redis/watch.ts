@@ -37,7 +37,7 @@ export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeD
       (cause: unknown) => {
         if (!isRefused(cause)) throw cause;
         throw unsupported(
-          'changes cannot be watched: the Redis user may not send "CONFIG GET notify-keyspace-events"; allow it (+config|get), or set notifications: "assume" on the mount if the server announces all events, also new ones ("AEn")',
+          'the Redis user may not send "CONFIG GET notify-keyspace-events"; allow it (+config|get), or set notifications: "assume" on the mount if the server announces all events, also new ones ("AEn")',
           cause,
         );
       },
@@ -46,10 +46,10 @@ export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeD
     if (wanted === undefined) return;
     const version = await versionOf(signal);
     if (version !== undefined && version < 7)
-      throw unsupported("changes cannot be watched: that needs Redis 7.0 or newer, or Valkey, which announce new keys");
+      throw unsupported("watching needs Redis 7.0 or newer, or Valkey, which announce new keys; this server is older");
     if (notifications !== "enable")
       throw unsupported(
-        `changes cannot be watched: the Redis server does not announce all of them; run: redis-cli CONFIG SET notify-keyspace-events '${wanted}'`,
+        `the Redis server does not announce all changes; run: redis-cli CONFIG SET notify-keyspace-events '${wanted}'`,
       );
     await connection.enableNotifications(wanted, signal);
   }
