@@ -3,6 +3,7 @@ import { describe, it } from "vitest";
 import { mutantsOf } from "./catalogue.ts";
 import { expectCaught, expectPassed } from "./expect-caught.ts";
 import { keysMutants } from "./keys-mutants.ts";
+import { watchMutants } from "./watch-mutants.ts";
 import { keysSubject, memorySubject, remoteSubject } from "./subjects.ts";
 
 describe.each([
@@ -14,4 +15,17 @@ describe.each([
   it("passes the contract unchanged", () => expectPassed(subject));
 
   it.each(mutants)("that $name is found by the contract", (mutant) => expectCaught(subject, mutant));
+});
+
+it("a source that reports every change as lost passes if its setup says so", async () => {
+  const { open } = memorySubject;
+  const lost = watchMutants.find(({ name }) => name === "reports every change as lost")!;
+  await expectPassed({
+    ...memorySubject,
+    reportedAsLost: ["changed", "appeared", "gone"],
+    async open(content) {
+      const source = await open(content);
+      return { ...source, ...lost.wrap(source) };
+    },
+  });
 });
