@@ -123,13 +123,16 @@ function toPage(subpath: string, report: string): string {
   return `# ${subpath}\n\nWritten by \`npm run docs\` from the types in \`src/\`; change those, not this page.\n\n\`\`\`ts\n${declarations}\n\`\`\`\n`;
 }
 
+/** Types that only compute others, and that no program names. */
+const computing = new Set(["Flat", "VariablesIn"]);
+
 /** A type of another subpath can be imported from there. The type of a value (`typeof configSchema`) has no name. */
 function forgottenIn(messages: readonly ExtractorMessage[], exported: string): readonly string[] {
   const names = messages.flatMap(({ text, sourceFilePath = "", sourceFileLine }) => {
     const name = /"(\w+?)(?:_\d+)?"/.exec(text)?.[1] ?? text;
     if (new RegExp(`^export (?:interface|type|class|const|function) ${name}\\b| as ${name} }`, "m").test(exported))
       return [];
-    if (/^[a-z]/.test(name)) return [];
+    if (/^[a-z]/.test(name) || computing.has(name)) return [];
     return [`${name}, named in ${sourceFilePath.slice(root.length + 1)}:${sourceFileLine}`];
   });
   return [...new Set(names)].sort();

@@ -133,7 +133,7 @@ async function buildClient(): Promise<void> {
 
 async function libraryEntries(): Promise<Record<string, string>> {
   const sources = (await readdir(join(source, "sources"))).filter(
-    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",
+    (name) => name.endsWith(".ts") && !/^(?:index\.ts|test-.*)$|\.test\.ts$/.test(name),
   );
   const files = ["index.ts", "source-kit.ts", "testing/index.ts", ...sources.map((name) => `sources/${name}`)];
   return Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ""), join(source, file)]));

@@ -9,23 +9,34 @@ export {
   type MountInput,
   type SourceOptionsInput,
 } from "./config/define-config.ts";
+export type { Limits, SearchSettings, ServerSettings } from "./config/schema.ts";
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
 export { gather, type GatherRequest } from "./context/gather.ts";
 export type { Included, PackItem, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
-export { type DefinedAddress, type DefinedBlock, embed, link } from "./define/blocks.ts";
+export {
+  type DefinedAddress,
+  type DefinedBlock,
+  embed,
+  type EmbeddedFrom,
+  link,
+  type LinkTo,
+} from "./define/blocks.ts";
 export type { DefinedBody, DefinedContent } from "./define/content.ts";
 export {
   type ComputedText,
   type DefinedResources,
   defineResources,
   type DefinedText,
+  type ReadText,
   type ResourceDefinitions,
+  type TextMetadata,
 } from "./define/define-resources.ts";
 export {
   type ArgumentValues,
   type DefinedArgument,
   type DefinedMessage,
   type DefinedPrompt,
+  type DescribedArgument,
   prompt,
   type PromptDefinition,
   type PromptOutput,
@@ -92,7 +103,7 @@ export { createResources, type LocalResources, type LocalResourcesOptions } from
 export type { Mount } from "./router/route.ts";
 export { type App, type AppOptions, createApp } from "./server/create-app.ts";
 export { type Server, type OpenServerOptions, openServer } from "./server/open-server.ts";
-export type { ProgramConfigOptions, ProgramMount } from "./server/program-config.ts";
+export type { ProgramConfigOptions, ProgramMount, ProgramMountOptions } from "./server/program-config.ts";
 export { createRuntime } from "./server/runtime.ts";
 export { serve, type ServeOptions, type ServeStdioOptions, type Serving, type ServingStdio } from "./server/serve.ts";
 export { type SourceLoaders, type SourceModule, sources } from "./sources/index.ts";

@@ -7,11 +7,11 @@ import type { DefinedTemplate } from "./template.ts";
 /** A path of the same mount as in `texts`, or the address of a resource of a template: `forecast.at({ city })`. */
 export type DefinedAddress = string | Address;
 
-interface LinkTo extends Pick<Entry, "title" | "description"> {
+export interface LinkTo extends Pick<Entry, "title" | "description"> {
   readonly linkTo: DefinedAddress;
 }
 
-interface EmbeddedFrom {
+export interface EmbeddedFrom {
   readonly embedFrom: DefinedAddress;
 }
 

@@ -11,9 +11,12 @@ import type { DefinedPrompt } from "./prompt.ts";
 import type { DefinedTemplate } from "./template.ts";
 import type { DefinedTool } from "./tool.ts";
 
-type TextMetadata = Pick<Entry, "name" | "title" | "description" | "mimeType" | "annotations" | "icons" | "meta">;
+export type TextMetadata = Pick<
+  Entry,
+  "name" | "title" | "description" | "mimeType" | "annotations" | "icons" | "meta"
+>;
 
-type ReadText = (call: Call) => DefinedContent | undefined | Promise<DefinedContent | undefined>;
+export type ReadText = (call: Call) => DefinedContent | undefined | Promise<DefinedContent | undefined>;
 
 /** The content at a path, with or without metadata. The MIME type comes from the name, unless it is given. */
 export type DefinedText = string | Uint8Array | (DefinedBody & TextMetadata);

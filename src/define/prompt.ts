@@ -5,7 +5,7 @@ import type { DefinedBlock } from "./blocks.ts";
 /** A description, or more. */
 export type DefinedArgument = string | DescribedArgument;
 
-interface DescribedArgument extends Pick<PromptArgument, "title" | "description"> {
+export interface DescribedArgument extends Pick<PromptArgument, "title" | "description"> {
   /** Suggestions for what was typed so far, best first. */
   complete?(
     value: string,

@@ -12,7 +12,7 @@ import { defineSource, type Runtime, type Source, type SourceDefinition } from "
 import { sources } from "../sources/index.ts";
 
 /** Besides the keys that every mount of a config may have. */
-interface ProgramMountOptions {
+export interface ProgramMountOptions {
   /** URI prefix, ending in "/". Default: `notes://` for a mount named "notes" with a source of the program. */
   readonly base?: string;
   /** Replaces the standard layers: time limits, retries, cache and limits. */
