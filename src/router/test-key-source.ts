@@ -43,11 +43,6 @@ export function createKeySource(
     return to < paths.length ? { items, next: `${to}.0` } : { items };
   }
 
-  const scattered = (paths: Iterable<string>): string[] =>
-    [...paths]
-      .map((path) => [hashOf(path), path] as const)
-      .sort(([one], [other]) => one - other)
-      .map(([, path]) => path);
   let order: string[] | undefined;
 
   function find({ path, query }: Address): string {
@@ -115,6 +110,12 @@ export function createKeySource(
       watches.tell([{ kind: "gone", path: toPath(key), eachBelow: true }]);
     },
   };
+}
+
+/** In an order of no meaning. */
+function scattered(paths: Iterable<string>): string[] {
+  const hashed = [...paths].map((path) => [hashOf(path), path] as const);
+  return hashed.sort(([one], [other]) => one - other).map(([, path]) => path);
 }
 
 function toPath(key: string): string {
