@@ -73,6 +73,7 @@ export {
   type Suggestions,
   type Template,
   type Watch,
+  type UnwatchedUri,
   type WatchFilter,
 } from "./resources.ts";
 export { createResources } from "./router/create-resources.ts";
