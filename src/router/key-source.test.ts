@@ -126,6 +126,7 @@ describe("a list without order", () => {
     ["empty pages", { emptyPages: 40 }],
     ["repeated entries", { repeats: true }],
     ["both", { emptyPages: 3, repeats: true }],
+    ["small pages that repeat entries", { repeats: true, maxPage: 10 }],
   ])("is complete with %s, and a page never names an entry twice", async (_, options) => {
     const keys = Array.from({ length: 137 }, (__, index) => `a:${index}`);
     const sources = {
@@ -165,18 +166,16 @@ describe("a list without order", () => {
 
   it("loses nothing when the entry that a page ended with is gone", async () => {
     const keys = Array.from({ length: 30 }, (_, index) => `n:${index}`);
-    const store = createKeySource(keys);
-    // Returns whole pages of 30, so that the router must cut them.
-    const source: Source = {
-      ...store.source,
-      list: (request, each) => store.source.list({ ...request, limit: 30 }, each),
-    };
-    const { resources } = open({ k: source }, openPolicy, 10);
-    const first = await resources.list({}, call);
-    store.delete(`n:${first.items.at(-1)?.name ?? ""}`);
-    const rest = await collect((cursor) => resources.list({ cursor }, call), first.next);
-    const seen = new Set([...first.items, ...rest].map(({ uri }) => uri));
-    expect(seen.size).toBe(30);
+    for (let pageSize = 1; pageSize < 30; pageSize += 1) {
+      const { source, ...store } = createKeySource(keys);
+      // Whole pages of 30, so that the router must cut them.
+      const list: Source["list"] = (request, each) => source.list({ ...request, limit: 30 }, each);
+      const { resources } = open({ k: { ...source, list } }, openPolicy, pageSize);
+      const first = await resources.list({}, call);
+      store.delete(`n:${first.items.at(-1)?.name ?? ""}`);
+      const rest = await collect((cursor) => resources.list({ cursor }, call), first.next);
+      expect(new Set([...first.items, ...rest].map(({ uri }) => uri)).size, `pages of ${pageSize}`).toBe(30);
+    }
   });
 
   it("ends a page early, with a cursor, if the backend returns nothing for long", async () => {
