@@ -96,6 +96,7 @@ export {
   type SkillFile,
   type Template,
   type Watch,
+  type UnwatchedUri,
   type WatchFilter,
 } from "./resources.ts";
 export type { ClientInfo, Given, RequestObserver, RequestOutcome } from "./protocol/request-observer.ts";

@@ -23,10 +23,12 @@ const urisOf = ({ items }: Page<Resource>) => items.map(({ uri }) => uri).sort()
 const flagOf = ({ meta }: Resource) => meta?.["pressmark/hasChildren"];
 const children = async (resources: Resources, uri: string) => urisOf(await resources.children(uri, {}, call));
 
+const say = (change: Change) => (change.kind === "updated" ? change.uri : change.kind);
+const isHidden = (path: string) => path.startsWith("user/1/");
+
 /** Collects what a watch reports from now on. */
 function hear(watch: Watch): string[] {
   const heard: string[] = [];
-  const say = (change: Change) => (change.kind === "updated" ? change.uri : change.kind);
   void (async () => {
     for await (const change of watch) heard.push(say(change));
   })();
@@ -59,7 +61,7 @@ describe("a resource that has children", () => {
     });
     expect(flagOf(await resources.stat("k://user", call))).toBeUndefined();
     const [listing] = (await resources.read("k://user", call)).contents;
-    expect(JSON.parse((listing?.body as { text: string }).text)).toMatchObject({
+    expect(JSON.parse((listing!.body as { text: string }).text)).toMatchObject({
       count: 2,
       children: expect.arrayContaining([
         { uri: "k://user/1", name: "1", mimeType: "text/plain", size: 15, hasChildren: true },
@@ -77,7 +79,6 @@ describe("a resource that has children", () => {
   });
 
   it("does not tell a caller of children that are hidden", async () => {
-    const isHidden = (path: string) => path.startsWith("user/1/");
     const policy: Policy = {
       maySee: (_, __, { path }) => !isHidden(path),
       maySeeAll: (_, __, { path }) => path !== "" && path !== "user" && path !== "user/1" && !isHidden(path),
@@ -125,6 +126,7 @@ describe("a list without order", () => {
     ["empty pages", { emptyPages: 40 }],
     ["repeated entries", { repeats: true }],
     ["both", { emptyPages: 3, repeats: true }],
+    ["small pages that repeat entries", { repeats: true, maxPage: 10 }],
   ])("is complete with %s, and a page never names an entry twice", async (_, options) => {
     const keys = Array.from({ length: 137 }, (__, index) => `a:${index}`);
     const sources = {
@@ -145,6 +147,7 @@ describe("a list without order", () => {
         cursor = page.next;
       } while (cursor !== undefined);
       expect(new Set(seen)).toEqual(new Set(["b://x", ...keys.map((key) => `k://${key.replace(":", "/")}`), "z://y"]));
+      if (!("repeats" in options)) expect(seen).toHaveLength(139);
       const inside = await collect((at) => again().children("k://a", { cursor: at }, call));
       expect(new Set(inside.map(({ uri }) => uri)).size).toBe(137);
     }
@@ -163,18 +166,16 @@ describe("a list without order", () => {
 
   it("loses nothing when the entry that a page ended with is gone", async () => {
     const keys = Array.from({ length: 30 }, (_, index) => `n:${index}`);
-    const store = createKeySource(keys);
-    // Returns whole pages of 30, so that the router must cut them.
-    const source: Source = {
-      ...store.source,
-      list: (request, each) => store.source.list({ ...request, limit: 30 }, each),
-    };
-    const { resources } = open({ k: source }, openPolicy, 10);
-    const first = await resources.list({}, call);
-    store.delete(`n:${first.items.at(-1)?.name ?? ""}`);
-    const rest = await collect((cursor) => resources.list({ cursor }, call), first.next);
-    const seen = new Set([...first.items, ...rest].map(({ uri }) => uri));
-    expect(seen.size).toBe(30);
+    for (let pageSize = 1; pageSize < 30; pageSize += 1) {
+      const { source, ...store } = createKeySource(keys);
+      // Whole pages of 30, so that the router must cut them.
+      const list: Source["list"] = (request, each) => source.list({ ...request, limit: 30 }, each);
+      const { resources } = open({ k: { ...source, list } }, openPolicy, pageSize);
+      const first = await resources.list({}, call);
+      store.delete(`n:${first.items.at(-1)?.name ?? ""}`);
+      const rest = await collect((cursor) => resources.list({ cursor }, call), first.next);
+      expect(new Set([...first.items, ...rest].map(({ uri }) => uri)).size, `pages of ${pageSize}`).toBe(30);
+    }
   });
 
   it("ends a page early, with a cursor, if the backend returns nothing for long", async () => {

@@ -9,12 +9,14 @@ interface KeySourceOptions {
   readonly emptyPages?: number;
   /** True to list every key again on the page after its own. */
   readonly repeats?: boolean;
+  /** Maximum number of entries on a page, whatever is requested. */
+  readonly maxPage?: number;
 }
 
 /** A key such as `user:1:friends` has the path `user/1/friends`. The key "" is the mount itself. */
 export function createKeySource(
   initial: readonly string[],
-  { emptyPages = 0, repeats = false }: KeySourceOptions = {},
+  { emptyPages = 0, repeats = false, maxPage = Infinity }: KeySourceOptions = {},
 ) {
   const values = new Map(initial.map((key) => [toPath(key), `value of ${key}`]));
   const watches = createSourceWatches();
@@ -34,7 +36,8 @@ export function createKeySource(
   }
 
   /** Cursors are positions in an order of no meaning, as of a hash table. */
-  function page(paths: readonly string[], { cursor, limit }: ListRequest): Page<Entry> {
+  function page(paths: readonly string[], { cursor, limit: requested }: ListRequest): Page<Entry> {
+    const limit = Math.min(requested, maxPage);
     const [from = 0, empty = 0] = cursor?.split(".").map(Number) ?? [];
     if (empty < emptyPages && from < paths.length) return { items: [], next: `${from}.${empty + 1}` };
     const to = Math.min(from + limit, paths.length);
@@ -43,11 +46,6 @@ export function createKeySource(
     return to < paths.length ? { items, next: `${to}.0` } : { items };
   }
 
-  const scattered = (paths: Iterable<string>): string[] =>
-    [...paths]
-      .map((path) => [hashOf(path), path] as const)
-      .sort(([one], [other]) => one - other)
-      .map(([, path]) => path);
   let order: string[] | undefined;
 
   function find({ path, query }: Address): string {
@@ -115,6 +113,12 @@ export function createKeySource(
       watches.tell([{ kind: "gone", path: toPath(key), eachBelow: true }]);
     },
   };
+}
+
+/** In an order of no meaning. */
+function scattered(paths: Iterable<string>): string[] {
+  const hashed = [...paths].map((path) => [hashOf(path), path] as const);
+  return hashed.sort(([one], [other]) => one - other).map(([, path]) => path);
 }
 
 function toPath(key: string): string {

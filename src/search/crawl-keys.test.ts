@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { createKeySource } from "../router/test-key-source.ts";
-import type { Source } from "../source.ts";
+import type { Entry, Source } from "../source.ts";
 import { begin, found, isComplete, once, stored, useCrawls } from "./test-crawls.ts";
 
 useCrawls();
 
 const keys = Array.from({ length: 2500 }, (_, index) => `n:${index}`);
+
+function toEntry(text: string): Entry {
+  const [path = "", x] = text.split("?");
+  return { path, version: "1", mimeType: "text/plain", ...(x !== undefined && { query: { x } }) };
+}
 
 describe("the index of a list without order", () => {
   it.each([
@@ -37,10 +42,6 @@ describe("the index of a list without order", () => {
       ["q", "p?2"],
     ];
     const reads: string[] = [];
-    const toEntry = (text: string) => {
-      const [path = "", x] = text.split("?");
-      return { path, version: "1", mimeType: "text/plain", ...(x !== undefined && { query: { x } }) };
-    };
     const source: Source = {
       isUnordered: true,
       list: async () => ({ items: (lists[0] ?? []).map(toEntry) }),

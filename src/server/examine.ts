@@ -66,7 +66,7 @@ export async function examineMount(
       about,
       state: "hint",
       says: `${count} resources, listed and read; it cannot be watched: ${toResourceError(watched).message}`,
-      advice: "without it, subscriptions are refused, and the search index is compared with the list every 5 minutes",
+      advice: "until changes are reported, subscriptions are refused, and the search index is compared every 5 minutes",
     };
   if (watched) return broken("cannot be watched", watched);
   const heard = mount.source.watch

@@ -5,7 +5,7 @@ import { type NamedMount, pathBelowMount, rootOf } from "../protocol/tools/mount
 import type { Source } from "../source.ts";
 
 interface ExaminedMount extends NamedMount {
-  readonly source?: Pick<Source, "isRanked">;
+  readonly source?: Pick<Source, "isRanked" | "isUnordered">;
 }
 
 export interface KeyDocument {

@@ -129,13 +129,19 @@ async function walkOf(
   if (!child) return { page: async () => ({ items: [] }), fits: never, isPast: never };
   // Uses the server's form of the URI, which may differ from the model's.
   const start = child.uri.slice(0, child.uri.lastIndexOf("/") + 1);
+  const fits = ({ uri }: Resource): boolean => {
+    const path = uri.startsWith(start) ? decodePath(uri.slice(start.length)) : undefined;
+    return path !== undefined && glob.matches(path);
+  };
+  const unordered = mounts.find(({ base, source }) => source?.isUnordered && start.startsWith(base));
+  if (unordered) {
+    const page = (ask: PageRequest) => resources.list({ ...ask, mount: unordered.name }, call);
+    return { page, fits, isPast: never };
+  }
   let isInside = false;
   return {
     page: everything,
-    fits({ uri }) {
-      const path = uri.startsWith(start) ? decodePath(uri.slice(start.length)) : undefined;
-      return path !== undefined && glob.matches(path);
-    },
+    fits,
     // Everything below a directory follows it immediately.
     isPast({ uri }) {
       const isHere = uri.startsWith(start);

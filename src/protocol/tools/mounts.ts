@@ -1,6 +1,7 @@
 /** Describes mounts to a model, and finds the path of a URI in them. */
 import { onOneLine } from "../../lib/on-one-line.ts";
 import type { Annotations } from "../../resources.ts";
+import type { Source } from "../../source.ts";
 
 export interface NamedMount {
   readonly name: string;
@@ -14,6 +15,8 @@ export interface NamedMount {
   readonly audience?: Annotations["audience"];
   /** Prefix of all its URIs. */
   readonly base: string;
+  /** Tells whether its list has an order. */
+  readonly source?: Pick<Source, "isUnordered">;
 }
 
 /** The root of the base `file:///a/` is `file:///a`; a base without a path is its own root. */

@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Policy } from "../../access/policy.ts";
+import { openPolicy, type Policy } from "../../access/policy.ts";
 import { ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { createResources, type LocalResources } from "../../router/create-resources.ts";
+import { createKeySource } from "../../router/test-key-source.ts";
 import file from "../../sources/file.ts";
 import { createMemory } from "../../sources/memory.ts";
 import { createClock } from "../../testing/clock.ts";
@@ -488,5 +489,37 @@ describe("read_resource", () => {
     ended.abort();
     const cancelled: Call = { caller: { id: "reader" }, signal: ended.signal };
     await expect(use("list_resources", {}, { ...reader, ...cancelled })).rejects.toMatchObject({ kind: "cancelled" });
+  });
+});
+
+describe("keys without order, some with keys below them", () => {
+  const keys = [...Array.from({ length: 30 }, (_, index) => `user:${index}:name`), "user:7", "group:a"];
+  const mount = { name: "k", base: "k://", source: createKeySource(keys).source };
+  const resources = createResources({
+    mounts: [mount],
+    policy: openPolicy,
+    runtime: createClock().runtime,
+    cursorKey: new Uint8Array(32),
+    pageSize: 5,
+  });
+  const list = async (args: RequestParams) => {
+    const tools = createReadingTools({ resources, server: "test", mounts: () => [mount] });
+    const tool = tools.find(({ name }) => name === "list_resources")!;
+    return (await tool.call(args, reader)) as ToolResult;
+  };
+
+  it("are all found by a pattern below one of them", async () => {
+    const found = await list({ within: "k://user", glob: "*/name", limit: 100 });
+    expect((found.structuredContent as { resources: unknown[] }).resources).toHaveLength(30);
+  });
+
+  it("say that something is below them", async () => {
+    const found = await list({ within: "k://user", glob: "7" });
+    expect(found.structuredContent).toMatchObject({
+      resources: [{ uri: "k://user/7", mimeType: "text/plain", _meta: { "pressmark/hasChildren": true } }],
+    });
+    expect(found.content).toMatchObject([
+      { text: expect.stringContaining("k://user/7 (text/plain, 15 bytes, has resources below it)") },
+    ]);
   });
 });
