@@ -77,6 +77,12 @@ function backendsAt(origin: string, path: string): readonly Backend[] {
     { mount: "mcp", source: "mcp", options: { url: `${origin}mcp`, ...timing }, paths: ["a.txt"] },
     { mount: "program", source: "mcp", options: { command: `${path}/program`, ...timing }, paths: ["a.txt"] },
     { mount: "postgres", source: "postgres", options: { url, ...timing }, paths: ["public/t/schema", "public"] },
+    {
+      mount: "redis",
+      source: "redis",
+      options: { url: `redis://someone:x@${hostname}:${port}/0`, ...timing },
+      paths: ["user/1", ""],
+    },
     { mount: "sqlite", source: "sqlite", options: { path: `${path}/x.db` }, paths: ["t/schema", "overview"] },
   ];
 }

@@ -532,10 +532,8 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
         const tlsPort = await freePort();
         const files = ["--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert];
         const socket = join(folder, "redis.sock");
-        other = await startRedis([
-          ...["--tls-port", String(tlsPort), "--tls-auth-clients", "no", "--unixsocket", socket],
-          ...files,
-        ]);
+        const ports = ["--tls-port", String(tlsPort), "--tls-auth-clients", "no", "--unixsocket", socket];
+        other = await startRedis([...ports, ...files]);
         await other.client().set("a", "1");
         const url = `rediss://localhost:${tlsPort}`;
         expect(await pathsOf(open({ url, ca: cert }))).toEqual(["a"]);
