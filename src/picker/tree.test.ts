@@ -31,6 +31,15 @@ describe("the tree", () => {
     expect(shown(rowsOf(closed(start, root.uri)))).toEqual(["r"]);
   });
 
+  it("opens a resource that has children, which stays among the resources", () => {
+    const key: Resource = { ...file("a:///r/user"), mimeType: "text/plain", meta: { "pressmark/hasChildren": true } };
+    const before = pageCame(start, root.uri, { items: [file("a:///r/a"), key, folder("a:///r/z")] }, true);
+    expect(shown(rowsOf(before))).toEqual(["r", "  z", "  a", "  user"]);
+    expect(rowsOf(before).at(3)).toMatchObject({ canOpen: true, isOpen: false });
+    const open = pageCame(opened(before, key.uri), key.uri, { items: [file("a:///r/user/friends")] }, true);
+    expect(shown(rowsOf(open))).toEqual(["r", "  z", "  a", "  user", "    friends"]);
+  });
+
   it("appends pages, and shows whether there is more", () => {
     const first = pageCame(start, root.uri, { items: [file("a:///r/x")], next: "2" }, true);
     expect(shown(rowsOf(first))).toEqual(["r", "  x", "  (more)"]);

@@ -29,6 +29,12 @@ const children: Resources["children"] = async (uri, { cursor = "0" }) => {
   return { items: entries.slice(Number(cursor), next), ...(next < entries.length && { next: `${next}` }) };
 };
 
+it("lists a resource that has children, and what is below it", async () => {
+  const key: Resource = { ...file("k:///u"), meta: { "pressmark/hasChildren": true } };
+  const walk = walkOn(async (uri) => ({ items: uri === "k:///" ? [key] : [file("k:///u/friends")] }));
+  expect(await urisBelow("k:///", walk)).toEqual(["k:///u", "k:///u/friends"]);
+});
+
 it("lists all files of all pages in order, and counts the folders that failed", async () => {
   const walk = walkOn(children);
   expect(await urisBelow("x:///", walk)).toEqual(["x:///a", "x:///d/1", "x:///d/2", "x:///d/3", "x:///z"]);

@@ -52,6 +52,15 @@ const names = ({ shown }: PickState) =>
 const started = after(beginPick({ columns: 100, rows: 12 }), page("", top));
 
 describe("while picking", () => {
+  it("a resource that has children is opened like a folder and chosen like a file", () => {
+    const key: PickItem = { ...item("user"), canOpen: true };
+    const open = after(beginPick({ columns: 100, rows: 12 }), page("", [key]), "tab");
+    expect(wantedFolders(open)).toEqual([key.uri]);
+    const loaded = after(open, page(key.uri, [item("user/friends")]));
+    expect(names(loaded)).toEqual(["user", "  friends"]);
+    expect([...after(loaded, "space").chosen.keys()]).toEqual([key.uri]);
+  });
+
   it("the top is wanted first, and a folder when it is opened", () => {
     expect(wantedFolders(beginPick({ columns: 80, rows: 24 }))).toEqual([""]);
     expect(wantedFolders(started)).toEqual([]);

@@ -105,5 +105,5 @@ it("ends with the caller", async () => {
 it("has nothing that callers would share", async () => {
   const source = await open();
   expect([source.templates, source.learnTemplates, source.lists]).toEqual([undefined, undefined, undefined]);
-  expect(source.watchesPerCaller).toBe(true);
+  expect([source.watchesPerCaller, source.isUnordered]).toEqual([true, true]);
 });

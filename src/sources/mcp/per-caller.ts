@@ -49,6 +49,7 @@ export function createPerCaller(
 
   return {
     timeoutMs,
+    isUnordered: true,
     ...(relays && { relayed }),
     list: async (request, call) => of(call).list(request, call),
     read: async (at, call) => of(call).read(at, call),
