@@ -410,14 +410,14 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await redis.pexpire("dying", 1);
       await until((change) => change.kind === "gone" && change.path === "dying", "the end of dying");
       expect(heard).toEqual([
-        { kind: "appeared", path: "hash" },
+        { kind: "appeared", path: "hash", eachBelow: true },
         { kind: "changed", path: "hash" },
-        { kind: "appeared", path: "list" },
-        { kind: "appeared", path: "stream" },
-        { kind: "appeared", path: "new" },
-        { kind: "appeared", path: "copy" },
+        { kind: "appeared", path: "list", eachBelow: true },
+        { kind: "appeared", path: "stream", eachBelow: true },
+        { kind: "appeared", path: "new", eachBelow: true },
+        { kind: "appeared", path: "copy", eachBelow: true },
         { kind: "gone", path: "moved", eachBelow: true },
-        { kind: "appeared", path: "overwritten" },
+        { kind: "appeared", path: "overwritten", eachBelow: true },
         { kind: "changed", path: "list" },
         { kind: "gone", path: "list", eachBelow: true },
         { kind: "gone", path: "dying", eachBelow: true },
@@ -430,7 +430,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await server.client(2).set("elsewhere", "x");
       await redis.set("seen", "x");
       await until((change) => change.kind !== "lost" && change.path === "seen", "seen");
-      expect(heard).toEqual([{ kind: "appeared", path: "seen" }]);
+      expect(heard).toEqual([{ kind: "appeared", path: "seen", eachBelow: true }]);
     });
 
     it.each(["FLUSHALL", "FLUSHDB", "SWAPDB"])("notices %s, of which no event tells", async (command) => {

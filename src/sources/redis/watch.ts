@@ -127,8 +127,8 @@ function changesOf(
   const isNew = created.delete(path);
   // Types of modules are not served; their events have the name of a command with a dot.
   if (event.includes(".")) return [];
-  // Keys below it stay.
+  // Keys below it have events of their own.
   if (goneEvents.has(event)) return [{ kind: "gone", path, eachBelow: true }];
-  if (isNew) return [{ kind: "appeared", path }];
+  if (isNew) return [{ kind: "appeared", path, eachBelow: true }];
   return otherEvents.has(event) || event.startsWith("xgroup-") ? [] : [{ kind: "changed", path }];
 }
