@@ -78,7 +78,8 @@ describe("init", () => {
     writeFileSync(join(folder, "node_modules/pressmark/docs/pressmark.schema.json"), "{}");
     const { code, out, err } = await pressmark(["init", "--yes"]);
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("Found:\n  git repository  .git");
+    expect(out).toContain("Found:\n");
+    expect(out).toContain("  git repository  .git\n");
     expect(out).toContain("  documentation  docs\n");
     const written = readFileSync(join(folder, "pressmark.config.yaml"), "utf8");
     expect(out).toContain(written);
