@@ -9,7 +9,10 @@ import type { Address, ShownFiles, VisibleFiles } from "../source.ts";
 export interface Policy {
   /** `files` are the files that the address shows, for a source over a folder: one that is denied denies it. */
   maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
-  /** Whether a caller may see everything at and below an address. Absent if `maySee` decides. */
+  /**
+   * Whether a caller may see everything at and below an address: only then do they get overviews of it, and the tools and prompts of the
+   * mount. Absent: nobody may, because `maySee` says nothing about what is below.
+   */
   maySeeAll?(caller: Caller, mount: string, at: Address): boolean;
   /**
    * The files that a caller may see at an address of a mount, for a source that shows many. Undefined if all of them. Callers for whom the

@@ -24,6 +24,8 @@ interface AccessCheck {
   readonly folder: string;
   /** Names of all mounts of the config. */
   readonly mounts: readonly string[];
+  /** True if callers besides those of the config may come: a program names its own. */
+  readonly hasOtherCallers?: boolean;
   isReferred(path: KeyPath): boolean;
   refuse(problem: Problem): void;
 }
@@ -50,7 +52,7 @@ export function checkQuotas(
 export function checkAccess(
   callers: Readonly<Record<string, CallerSettings>>,
   rules: readonly RuleSettings[],
-  { folder, mounts, isReferred, refuse }: AccessCheck,
+  { folder, mounts, hasOtherCallers = false, isReferred, refuse }: AccessCheck,
 ): AccessSettings {
   const names = Object.keys(callers);
   for (const name of names)
@@ -78,7 +80,7 @@ export function checkAccess(
       for (const [number, subject] of (rule[who] ?? []).entries()) {
         const message = isReferred([...at, who, number])
           ? "must not contain a reference: rules are read by people"
-          : subjectProblem(subject, names);
+          : subjectProblem(subject, hasOtherCallers ? undefined : names);
         if (message !== undefined) refuse({ path: [...at, who, number], message });
       }
     for (const [number, mount] of (rule.mounts ?? []).entries())
@@ -105,11 +107,13 @@ export function checkAccess(
   };
 }
 
-function subjectProblem(subject: string, callers: readonly string[]): string | undefined {
+/** Without `callers`, any may be named. */
+function subjectProblem(subject: string, callers: readonly string[] | undefined): string | undefined {
   if (subject === "anyone" || /^(?:group|scope):.|^claim:[^=]+=./su.test(subject)) return undefined;
+  if (!callers && /^caller:./su.test(subject)) return undefined;
   if (!subject.startsWith("caller:")) return `${quote(subject, 60)} names nobody; write ${subjectForms}`;
   const name = subject.slice("caller:".length);
-  return callers.includes(name) ? undefined : `there is no caller ${quote(name, 60)}; ${suggest(name, callers)}`;
+  return callers?.includes(name) ? undefined : `there is no caller ${quote(name, 60)}; ${suggest(name, callers ?? [])}`;
 }
 
 function patternProblem(pattern: string): string | undefined {

@@ -64,7 +64,7 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       maySeeOverview(caller, mount, at));
 
   const maySeeAll: NonNullable<Policy["maySeeAll"]> = (caller, mount, at) =>
-    isOpen || (policy.maySeeAll ?? policy.maySee)(caller, mount, at);
+    isOpen || policy === openPolicy || (policy.maySeeAll?.(caller, mount, at) ?? false);
 
   function maySeeOverview(caller: Caller, { name, source }: RoutedMount, at: Address): boolean {
     const shown = source.overviewOf?.(at);

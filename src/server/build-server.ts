@@ -68,7 +68,10 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
   const policy = {
     maySee: (caller, mount, at, files) => policyFor(mount).maySee(caller, mount, at, files),
     explain: (caller, mount, at, files) => policyFor(mount).explain?.(caller, mount, at, files) ?? { isAllowed: true },
-    maySeeAll: (caller, mount, at) => policyFor(mount).maySeeAll?.(caller, mount, at) ?? true,
+    maySeeAll(caller, mount, at) {
+      const deciding = policyFor(mount);
+      return deciding === openPolicy || (deciding.maySeeAll?.(caller, mount, at) ?? false);
+    },
     // Built-in mounts are not indexed.
     visibilityKey: (caller) => rules.visibilityKey?.(caller),
     filesFor: (caller, mount, at) => policyFor(mount).filesFor?.(caller, mount, at),

@@ -23,7 +23,7 @@ export interface AppOptions extends Omit<ProgramConfigOptions, "server"> {
   readonly version?: string;
   /** Text for models about what is here. Default: written from the mounts, for each caller. */
   readonly instructions?: string | ((caller: Caller) => string);
-  /** Who may see what. Default: every caller may see everything. */
+  /** Who may see what, decided by the program instead of `rules`. Default: without rules, every caller may see everything. */
   readonly policy?: Policy;
   /** Names of the tools to offer. False: none, not even those of mounts. Default: all. */
   readonly tools?: ServerSettings["tools"];

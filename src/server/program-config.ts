@@ -1,11 +1,19 @@
 /** The config of a program that passes its mounts as values. */
-import { checkMounts } from "../config/check-mounts.ts";
+import { checkAccess } from "../config/access.ts";
+import { check } from "../config/check.ts";
+import { checkMounts, takeChecked } from "../config/check-mounts.ts";
 import type { Config, MountConfig } from "../config/config.ts";
 import type { MountInput, CommonMountInput } from "../config/define-config.ts";
 import { mountBase, schemePattern } from "../config/mount-base.ts";
 import { formatPath, type KeyPath, type Problem } from "../config/problem.ts";
 import { isPlainObject } from "../config/references.ts";
-import type { Limits, SearchSettings, ServerSettings } from "../config/schema.ts";
+import {
+  type Limits,
+  ruleSchema,
+  type RuleSettings,
+  type SearchSettings,
+  type ServerSettings,
+} from "../config/schema.ts";
 import { invalid, quote } from "../errors.ts";
 import type { Layer } from "../layer.ts";
 import { defineSource, type Runtime, type Source, type SourceDefinition } from "../source.ts";
@@ -31,6 +39,8 @@ export interface ProgramConfigOptions {
   readonly limits?: Limits;
   /** Masks secrets in texts. Default: false. */
   readonly redact?: boolean;
+  /** Who may see what, as in a config: with any rule, what no rule allows is private. Paths of files are below the current folder. */
+  readonly rules?: readonly RuleSettings[];
   /** False: no index. */
   readonly search?: SearchSettings | false;
   readonly server?: Pick<ServerSettings, "tools" | "pageSize">;
@@ -43,7 +53,7 @@ const knownSchemes: ReadonlySet<string> = new Set(
 
 /** Throws "invalid" with all problems of the mounts. */
 export async function createProgramConfig(
-  { mounts, limits, redact, search, server = {} }: ProgramConfigOptions,
+  { mounts, rules = [], limits, redact, search, server = {} }: ProgramConfigOptions,
   folder: string,
 ): Promise<Config> {
   const { z: zod } = await import("zod");
@@ -75,6 +85,17 @@ export async function createProgramConfig(
     );
     if (mount) checked.push({ ...mount, ...(base !== undefined && { base }), ...(layers && { layers }) });
   }
+  const refuse = (...found: readonly Problem[]) => void problems.push(...found);
+  const isReferred = () => false;
+  const written = takeChecked(check(zod.array(ruleSchema(zod)), rules, ["rules"], { zod, folder, isReferred }), refuse);
+  const mountNames = Object.keys(mounts);
+  const access = checkAccess({}, written?.value ?? [], {
+    folder,
+    mounts: mountNames,
+    hasOtherCallers: true,
+    isReferred,
+    refuse,
+  });
   if (problems.length > 0)
     throw invalid(problems.map(({ path, message }) => `${formatPath(path)}: ${message}`).join("\n"));
   return {
@@ -84,7 +105,7 @@ export async function createProgramConfig(
     server,
     search: search === false ? { enabled: false } : (search ?? {}),
     sets: [],
-    access: { callers: [], rules: [] },
+    access,
     permissions: [],
     withheld: [],
     redact: (text) => text,

@@ -3,9 +3,12 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { defineResources } from "../define/define-resources.ts";
+import { tool } from "../define/tool.ts";
 import { ResourceError } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
@@ -220,5 +223,36 @@ describe("an app of a program", () => {
     await expect(createApp({ name: "n", mounts: { n: source }, cursorKey: new Uint8Array(8) })).rejects.toThrow(
       "the cursor key must have 32 bytes",
     );
+  });
+
+  it("shows overviews and tools only to callers who may see everything, whatever else a policy allows", async () => {
+    const folder = temporary();
+    const database = new DatabaseSync(join(folder, "shop.db"));
+    database.exec("create table goods (name text); create table salaries (amount int)");
+    database.close();
+    const mounts = {
+      shop: { source: "sqlite", path: join(folder, "shop.db") },
+      notes: defineResources({
+        texts: { "a.txt": "A", "secret.txt": "B" },
+        tools: { wipe: tool({ description: "Wipes", input: (z) => z.object({}), run: () => "wiped" }) },
+      }),
+    } as const;
+    const hidden = /salaries|secret/;
+    const byPolicy = await open({ mounts, policy: { maySee: (_caller, _mount, { path }) => !hidden.test(path) } });
+    const byRules = await open({
+      mounts,
+      rules: [
+        { allow: ["caller:bob"], write: true },
+        { deny: ["caller:bob"], mounts: ["shop"], paths: ["**/salaries"] },
+        { deny: ["caller:bob"], mounts: ["notes"], paths: ["secret.txt"] },
+      ],
+    });
+    const bob = { caller: { id: "bob" }, signal: new AbortController().signal };
+    for (const { resources } of [byPolicy, byRules]) {
+      expect((await resources.list({}, bob)).items.map(({ uri }) => uri).filter((uri) => hidden.test(uri))).toEqual([]);
+      await expect(resources.read("sqlite://shop.db/overview", bob)).rejects.toMatchObject({ kind: "not-found" });
+      expect(await resources.relayed?.tools(bob)).toEqual([]);
+      expect((await resources.read("notes://a.txt", bob)).contents).toHaveLength(1);
+    }
   });
 });
