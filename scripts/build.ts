@@ -99,7 +99,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "server",
-          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|change-queue|clean-up|cursor-key|folder|index-status|instructions|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|status-)|config\/find-config|backends\/skill-folders|lib\/(?:package-folder|uri-template)|protocol(?!\/client-results)|transport)/,
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|change-queue|clean-up|cursor-key|folder|index-status|instructions|line-limit|locate|build-server|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|status-)|config\/find-config|backends\/skill-folders|lib\/(?:package-folder|uri-template)|protocol(?!\/client-results)|transport)/,
         },
         {
           name: "files",
@@ -107,7 +107,8 @@ async function buildModules(): Promise<void> {
         },
       ],
     },
-    minify: { compress: true, mangle: false, codegen: true },
+    // With line breaks: Node prints the line of an uncaught error, which would be the whole file.
+    minify: { compress: true, mangle: false, codegen: false },
   });
   await bundle.close();
 }
@@ -126,7 +127,8 @@ async function buildClient(): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    minify: { compress: true, mangle: false, codegen: true },
+    // With line breaks: Node prints the line of an uncaught error, which would be the whole file.
+    minify: { compress: true, mangle: false, codegen: false },
   });
   await bundle.close();
 }

@@ -430,7 +430,8 @@ export interface SourceOperation {
   maySee(caller: Caller, at: Address): boolean;
   /**
    * Returns the files on this machine that an address shows, so that rules about files hold whatever the URI. Synchronous. Absent if the
-   * source does not serve files of a folder; empty for an address that shows none.
+   * source does not serve files of a folder; empty for an address that shows none. A caller must be allowed to see every one of them. If the
+   * address does not tell which file it is, return the folder with `isWhole`, or learn the names with `learnFiles`.
    */
   filesOf(at: Address): readonly ShownFiles[];
   /**
@@ -510,7 +511,7 @@ export interface Detection {
   readonly what: string;
   /** Where it was found, relative to the project's folder. */
   readonly where: string;
-  /** Suggested options. A secret is a reference, such as `${env:REDIS_PASSWORD}`. */
+  /** Suggested options. A secret is a reference, such as `${env:REDIS_PASSWORD}`; a path is relative to the project's folder: `./mail`. */
   readonly values: Readonly<Record<string, string | readonly string[]>>;
   /** What must be there before it can be served, such as an environment variable. `init` then writes an optional mount; without it, a comment. */
   readonly needs?: string;

@@ -5,7 +5,10 @@ import type { SourceChange } from "../source.ts";
 import { type ChangeDetector, createSharedWatch, type SharedWatch } from "./shared-watch.ts";
 
 export interface PollingOptions {
-  /** Returns every path of the list with its version: another version means that the content has changed. */
+  /**
+   * Returns every resource of the list with its version, and every directory with a constant one (leave directories out if the source sets
+   * `impliesDirectories`). Another version means that the content has changed.
+   */
   readonly look: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
   readonly pollMs: number;
   readonly wait: Runtime["wait"];

@@ -28,7 +28,7 @@ export async function examineConfig(
         },
       ];
     const { withheld, faulty } = loaded.config;
-    const says = faulty.length === 0 ? "is valid" : `is used without ${faulty.map(({ name }) => name).join(", ")}`;
+    const says = faulty.length === 0 ? "can be read" : `is used without ${faulty.map(({ name }) => name).join(", ")}`;
     return [
       { about, state: "ok", says: `${origin.file} ${says}` },
       ...withheld.map((permission): CheckResult => ({

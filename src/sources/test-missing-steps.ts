@@ -101,10 +101,20 @@ function detectSteps(name: string, { detect }: SourceDefinition): string[] {
 /** A source that serves a folder names it by the option `root`. */
 function fileSteps(name: string, { options }: SourceDefinition): string[] {
   const { properties = {} } = z.toJSONSchema(options(z), { io: "input", unrepresentable: "any" });
-  const servesFolder = JSON.stringify(properties["root"] ?? {}).includes('"format":"path"');
-  return !servesFolder || /\bfilesOf\b|\bopenFolder\(/.test(codeOf(name))
-    ? []
-    : [`write filesOf in src/sources/${name}.ts: rules about files must hold for what the source shows of them`];
+  const unmarked = ["root", "path", "file", "folder", "dir"].filter((option) => {
+    const declared = JSON.stringify(properties[option] ?? {});
+    return declared.includes('"type":"string"') && !declared.includes('"format":"path"');
+  });
+  const servesFolder = properties["root"] !== undefined;
+  return [
+    ...unmarked.map(
+      (option) =>
+        `add .meta({ format: "path" }) to the option ${option}: otherwise it is not resolved from the config's folder, nor checked for trust`,
+    ),
+    ...(!servesFolder || /\bfilesOf\b|\bopenFolder\(/.test(codeOf(name))
+      ? []
+      : [`write filesOf in src/sources/${name}.ts: rules about files must hold for what the source shows of them`]),
+  ];
 }
 
 /** Packages that are loaded on first use, besides our own dependencies. */

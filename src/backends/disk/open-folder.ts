@@ -1,6 +1,6 @@
 /** Serves the files below one folder: names are confined to it, folder rules decide what is served. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename, resolve, sep } from "node:path";
 import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { type Call, type Page, serverCaller } from "../../resources.ts";
@@ -194,7 +194,11 @@ export function realRoot(configured: string): string {
   try {
     root = realpathSync.native(resolve(configured));
   } catch (cause) {
-    const why = isNothing(cause) ? "does not exist; create it, or" : "cannot be opened; check its permissions, or";
+    const why = configured.split(sep).includes("~")
+      ? 'does not exist; "~" is not expanded: write the whole path or ${env:HOME}, or'
+      : isNothing(cause)
+        ? "does not exist; create it, or"
+        : "cannot be opened; check its permissions, or";
     throw new ResourceError("invalid", `folder ${quote(configured)} ${why} set "root" to another folder`, { cause });
   }
   if (!statSync(root).isDirectory()) throw invalid(`${quote(configured)} is not a folder; set "root" to a folder`);
