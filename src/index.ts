@@ -9,7 +9,7 @@ export {
   type MountInput,
   type SourceOptionsInput,
 } from "./config/define-config.ts";
-export type { Limits, SearchSettings, ServerSettings } from "./config/schema.ts";
+export type { Limits, RuleSettings, SearchSettings, ServerSettings } from "./config/schema.ts";
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
 export { gather, type GatherRequest } from "./context/gather.ts";
 export type { Included, PackItem, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
