@@ -128,5 +128,6 @@ export {
 export type { RequestContext } from "./transport/incoming-request.ts";
 export type { LegacySessionOptions } from "./transport/legacy-sessions.ts";
 export { type CertificatePair, type Listening, listen, type ListenOptions } from "./transport/listen.ts";
+export type { ServedApp } from "./transport/served-app.ts";
 export { serveStdio, type StdioOptions } from "./transport/stdio.ts";
 export type { FetchContext } from "./transport/web-request.ts";

@@ -23,7 +23,7 @@ function requestOf(path = "/mcp", init: RequestInit = {}): Request {
 
 function handlerOf(script: Script = {}, options: FetchHandlerOptions = {}) {
   const edge = createFakeProtocol(script);
-  const handler = createFetchHandler(edge, options);
+  const handler = createFetchHandler(edge, { log: () => {}, ...options });
   onTestFinished(() => handler.close(0));
   return { ...handler, handler, edge };
 }
@@ -117,6 +117,16 @@ describe("the stream of a fetch handler", () => {
   });
 });
 
+describe("a request that was aborted before it was handed over", () => {
+  it("is not served, and nothing waits for it", async () => {
+    const { handler, edge } = handlerOf();
+    const response = await handler.fetch(requestOf("/mcp", { signal: AbortSignal.abort() }));
+    expect([response.status, edge.sessions]).toEqual([503, []]);
+    // It would wait for the response.
+    await handler.close(600_000);
+  });
+});
+
 describe("a fetch handler inside an app", () => {
   it("uses the host of the URL only if there is no header", async () => {
     const { fetch } = handlerOf({}, { allowedHosts: ["app.example"] });
@@ -150,6 +160,22 @@ describe("a fetch handler inside an app", () => {
     expect((await handler.fetch(request)).status).toBe(500);
     expect(logged).toEqual([expect.stringContaining("pass it as { body }")]);
     expect((await handler.fetch(request, { body: { ...question, pad: "x".repeat(2000) } })).status).toBe(413);
+  });
+
+  it("refuses a body that something else is reading, and the log says why", async () => {
+    const logged: string[] = [];
+    const { fetch } = handlerOf({}, { log: (_level, _message, facts) => logged.push(String(facts?.["cause"])) });
+    const request = requestOf();
+    request.body?.getReader();
+    expect((await fetch(request)).status).toBe(500);
+    expect(logged).toEqual([expect.stringContaining("pass it as { body }")]);
+  });
+
+  it("takes the encoding of a body for undone if the app passes the body", async () => {
+    const { fetch } = handlerOf();
+    const headers = { ...json, "Content-Encoding": "gzip" };
+    expect(await (await fetch(requestOf("/mcp", { headers }), { body: question })).json()).toEqual(echoed);
+    expect((await fetch(requestOf("/mcp", { headers }))).status).toBe(415);
   });
 
   it("takes the caller directly, and keeps sessions of callers apart", async () => {

@@ -11,6 +11,7 @@ import { createPathLocator } from "./locate-path.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import { thenClose } from "./refusals.ts";
+import type { ServedApp } from "./served-app.ts";
 import { isEarly, sendInOrder } from "./send-in-order.ts";
 
 export type { GateDecision } from "./http-core.ts";
@@ -38,6 +39,8 @@ export interface HttpOptions extends HandlerOptions {
   readonly isPage?: (path: string) => boolean;
   /** Whether nothing else uses the requests: then their data is released as soon as a stream opens. Default: false. */
   readonly ownsRequests?: boolean;
+  /** Whether closing the handler closes the protocol, and with it what others serve of it. Default: false. */
+  readonly ownsProtocol?: boolean;
   /** Handles other paths, after the same checks. Returns false for an unknown path. */
   readonly elsewhere?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 }
@@ -70,7 +73,7 @@ export interface Http {
 const nothingRaw: string[] = [];
 const nothing: IncomingHttpHeaders = {};
 
-export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
+export function createHttp(served: ServedApp | Protocol, options: HttpOptions = {}): Http {
   const {
     endpoint = defaultEndpoint,
     identify,
@@ -80,6 +83,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     isPage,
     elsewhere,
     ownsRequests,
+    ownsProtocol,
   } = options;
   const { maxBodyBytes = defaultBodyLimits.maxBytes, maxArrivingBytes = defaultBodyLimits.maxTotalBytes } = options;
   const locate = createPathLocator({ ...options, endpoint });
@@ -94,7 +98,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     },
   };
   const core = createHttpCore<NodeRequest>(
-    edge,
+    served,
     { ...options, isOneCaller: options.isOneCaller ?? identify === undefined },
     {
       identify: identify && (({ message }) => identify(message)),
@@ -103,6 +107,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       isPage,
       elsewhere: elsewhere && (({ message, response, path }) => elsewhere(message, response, path)),
       ...(ownsRequests && { release: letGo }),
+      ownsProtocol,
     },
   );
 
@@ -113,7 +118,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     const next = typeof given === "function" ? given : given?.next;
     const located = locate(message.url ?? "/", (message as { originalUrl?: string }).originalUrl);
     const request = new NodeRequest(shared, message, response, located, context);
-    if (next && !core.claims(request)) return next();
+    if (next && !(located.isBelowBase && core.claims(request))) return next();
     // No response is possible on this connection; its bytes are read, because unread ones would reset it.
     if (message.socket.writableEnded || (core.state !== "open" && !staysOpenFor(message))) return void message.resume();
     core.track(response);

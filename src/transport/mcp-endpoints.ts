@@ -29,12 +29,14 @@ interface EndpointParts {
   readonly isOneCaller: boolean;
   /** The path to post to of 2024-11-05, or false. */
   readonly post: string | false;
+  /** Identifies the handler for the protocol. */
+  readonly transport: object;
 }
 
 export function createMcpEndpoints(
   edge: Protocol,
   options: HandlerOptions,
-  { streams, underWay, refusals, readMessage, isOneCaller, post }: EndpointParts,
+  { streams, underWay, refusals, readMessage, isOneCaller, post, transport }: EndpointParts,
 ) {
   const { maxStreams = 18_000, quotas } = options;
   const { refuse, refuseQuota, refuseSession, refuseStream } = refusals;
@@ -65,7 +67,7 @@ export function createMcpEndpoints(
     switch (edge.classify(body, headers)) {
       case "modern":
         if (edge.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
-        return exchange(edge, streams, underWay, { body, headers, accepts, caller, client }, response);
+        return exchange(edge, streams, underWay, { body, headers, accepts, caller, client, transport }, response);
       case "opening": {
         const holder = isOneCaller && !hasOwnCaller(request) ? client : caller.id;
         if (!sessions.open(body, { caller, client, holder }, response, accepts)) refuseSession(response);

@@ -39,7 +39,8 @@ export function createMessageReader(
   ): void => {
     const { headers, response } = request;
     if (!isJson(headers["content-type"])) return refuse(response, 415, "send Content-Type: application/json");
-    if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity")
+    const encoding = headers["content-encoding"];
+    if (!request.isBodyRead && encoding !== undefined && encoding !== "identity")
       return refuse(response, 415, "send the body without a Content-Encoding");
     const accepts = parseAccept(headers.accept);
     const isUnacceptable = !accepts.json && !accepts.events;

@@ -35,7 +35,9 @@ export function createRefusals(
       sendJson(response, 429, edge.error(idFor(response), internalError, message, details), retryAfter(retryAfterMs));
     },
     refuseStranger(response: OutgoingResponse): void {
-      refuse(response, 401, "authentication required; send an Authorization header", { "WWW-Authenticate": challenge });
+      refuse(response, 401, "authentication required, or the credentials are not valid", {
+        "WWW-Authenticate": challenge,
+      });
     },
     refuseLate(response: OutgoingResponse): void {
       refuse(response, 503, "this server is shutting down; try again soon", { ...thenClose, "Retry-After": 5 });
