@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Caller } from "../resources.ts";
-import { createHttp, type Http, type HttpOptions, type NextHandler } from "./http.ts";
+import { createNodeHandler, type NodeHandler, type NodeHandlerOptions, type NextHandler } from "./node-handler.ts";
 import { createWireClient, modernHeaders } from "./test-client.ts";
 import { createFakeProtocol, resultOf, type Script } from "./test-protocol.ts";
 import { code, modern, question, rawBody, rawQuestion } from "./test-question.ts";
@@ -27,13 +27,13 @@ const { default: express } = (await import("express" as string)) as { readonly d
 
 interface Embedding {
   readonly script?: Script;
-  readonly options?: HttpOptions;
-  readonly build: (app: ExpressApp, http: Http) => void;
+  readonly options?: NodeHandlerOptions;
+  readonly build: (app: ExpressApp, http: NodeHandler) => void;
 }
 
 async function embed({ script, options, build }: Embedding) {
   const edge = createFakeProtocol(script);
-  const http = createHttp(edge, { log: () => {}, ...options });
+  const http = createNodeHandler(edge, { log: () => {}, ...options });
   const app = express();
   build(app, http);
   const server = createServer(app).listen(0, "127.0.0.1");
@@ -97,7 +97,7 @@ describe("a handler below a mount path", () => {
     const stream = await listen({ method: "GET", path: "/inner/sse" });
     expect((await stream.next())?.data).toMatch(/^\/inner\/messages\?/);
     stream.hangUp();
-    expect(() => createHttp(createFakeProtocol(), { basePath: "inner" })).toThrow('"inner" must begin with "/"');
+    expect(() => createNodeHandler(createFakeProtocol(), { basePath: "inner" })).toThrow('"inner" must begin with "/"');
   });
 
   it("leaves paths that are not below `basePath` to the app", async () => {
@@ -241,7 +241,7 @@ describe("a body that the app has read", () => {
   });
 });
 
-function byHeader(app: ExpressApp, http: Http): void {
+function byHeader(app: ExpressApp, http: NodeHandler): void {
   app.use("/mcp", (request, response) => {
     const { authorization } = request.headers;
     http.handle(request, response, { caller: authorization === undefined ? undefined : { id: authorization } });
@@ -381,7 +381,7 @@ describe.each(["passes", "identifies"] as const)("a caller whom an app %s", (way
     const wrong: unknown[] = [{}, { id: undefined }, { id: "" }, { id: 7 }, "ann", 7, true, []];
     for (const caller of wrong) {
       const logged: string[] = [];
-      const log: HttpOptions["log"] = (_level, _message, facts) => logged.push(String(facts?.["cause"]));
+      const log: NodeHandlerOptions["log"] = (_level, _message, facts) => logged.push(String(facts?.["cause"]));
       const { ask, edge } = await embedCallers(() => caller, { options: { log } });
       expect((await ask(modern)).status).toBe(500);
       expect((await ask({ body: { ...question, method: "initialize" } })).status).toBe(500);
@@ -409,7 +409,7 @@ describe("the log of a handler", () => {
       protocol: createFakeProtocol(),
       runtime: { log: (_level: string, message: string) => void logged.push(message) },
     };
-    const http = createHttp(app, { identify: () => Promise.reject(new Error("no")) });
+    const http = createNodeHandler(app, { identify: () => Promise.reject(new Error("no")) });
     const server = createServer(http.handle).listen(0, "127.0.0.1");
     await once(server, "listening");
     const client = createWireClient((server.address() as AddressInfo).port);
@@ -424,7 +424,7 @@ describe("the log of a handler", () => {
 
   it("is needed: what is neither an app nor a protocol is refused at once", () => {
     for (const wrong of [undefined, null, {}, "app", { handle() {} }])
-      expect(() => createHttp(wrong as never)).toThrow("pass one of them as the first argument");
+      expect(() => createNodeHandler(wrong as never)).toThrow("pass one of them as the first argument");
   });
 
   it("names a refused host once, and what to do", async () => {

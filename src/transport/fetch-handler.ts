@@ -15,7 +15,7 @@ export interface FetchHandlerOptions extends HandlerOptions {
 
 export interface FetchHandler {
   /**
-   * Handles any request, as `createHttp` does. Cancelling the body of a response, or aborting the request, ends what it was for. Never
+   * Handles any request, as `createNodeHandler` does. Cancelling the body of a response, or aborting the request, ends what it was for. Never
    * rejects.
    */
   fetch(request: Request, context?: FetchContext): Promise<Response>;
@@ -28,7 +28,7 @@ export interface FetchHandler {
   close(graceMs?: number): Promise<void>;
 }
 
-export function createFetchHandler(served: ServedApp | Protocol, options: FetchHandlerOptions = {}): FetchHandler {
+export function createFetchHandler(app: ServedApp | Protocol, options: FetchHandlerOptions = {}): FetchHandler {
   const { endpoint = defaultEndpoint, identify } = options;
   const { maxBodyBytes = defaultBodyLimits.maxBytes, maxArrivingBytes = defaultBodyLimits.maxTotalBytes } = options;
   const shared = {
@@ -37,7 +37,7 @@ export function createFetchHandler(served: ServedApp | Protocol, options: FetchH
     locate: createPathLocator({ ...options, endpoint }),
   };
   const core = createHttpCore<WebRequest>(
-    served,
+    app,
     { ...options, isOneCaller: options.isOneCaller ?? identify === undefined },
     { identify: identify && (({ request }) => identify(request)) },
   );

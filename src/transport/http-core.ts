@@ -1,4 +1,4 @@
-/** MCP over HTTP without a runtime: checks, routing and shutdown, for `createHttp` and `createFetchHandler`. */
+/** MCP over HTTP without a runtime: checks, routing and shutdown, for `createNodeHandler` and `createFetchHandler`. */
 import type { OutgoingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
@@ -75,11 +75,11 @@ const shortBodyBytes = 64 * 1024;
 const maxLoggedHosts = 20;
 
 export function createHttpCore<R extends IncomingRequest>(
-  served: ServedApp | Protocol,
+  app: ServedApp | Protocol,
   options: HandlerOptions,
   { identify = () => anonymous, gate, document: findDocument, isPage, elsewhere, release, ownsProtocol }: CoreHooks<R>,
 ): HttpCore<R> {
-  const { protocol: edge, runtime } = servedApp(served);
+  const { protocol, runtime } = servedApp(app);
   const {
     endpoint = defaultEndpoint,
     sse: ssePaths = defaultSse,
@@ -101,13 +101,13 @@ export function createHttpCore<R extends IncomingRequest>(
   const open = new Map<OutgoingResponse, string | number | null>();
   /** Identifies this handler for the protocol. */
   const transport = {};
-  const refusals = createRefusals(edge, challenge, (response) => open.get(response) ?? null);
+  const refusals = createRefusals(protocol, challenge, (response) => open.get(response) ?? null);
   const { refuse, refuseBy, refuseLate, refuseQuota, refuseStranger } = refusals;
   const streams = createEventStreams({ ...options, release });
   const underWay = createInFlight();
   let state: "open" | "finishing" | "closed" = "open";
 
-  const readMessage = createMessageReader(edge, {
+  const readMessage = createMessageReader(protocol, {
     authorize,
     maxBytes: maxBodyBytes,
     refusals,
@@ -115,7 +115,7 @@ export function createHttpCore<R extends IncomingRequest>(
     isClosed: () => state === "closed",
     fail,
   });
-  const mcp = createMcpEndpoints(edge, options, {
+  const mcp = createMcpEndpoints(protocol, options, {
     streams,
     underWay,
     refusals,
@@ -274,7 +274,7 @@ export function createHttpCore<R extends IncomingRequest>(
       state = "finishing";
       // Listens are not counted as running; their responses are streams, which end later.
       await until(() => underWay.count === 0 && open.size <= streams.size);
-      const ending = edge
+      const ending = protocol
         .close(ownsProtocol ? undefined : transport)
         .catch((cause: unknown) => log("error", "the protocol did not close", { cause }));
       await isDoneWithin(ending, Math.max(listenEndMs, deadline - monotonicMs()));

@@ -102,15 +102,15 @@ class Exchange implements Peer, Reply, EventStreamAsk {
 
 /** Disconnecting cancels the request. */
 export function exchange(
-  edge: Protocol,
+  protocol: Protocol,
   streams: EventStreams,
   underWay: InFlight,
   posted: Posted,
   response: OutgoingResponse,
 ): void {
-  const request = new Exchange(posted, response, streams, edge.isListen?.(posted.body) ? undefined : underWay);
+  const request = new Exchange(posted, response, streams, protocol.isListen?.(posted.body) ? undefined : underWay);
   try {
-    edge.exchange(posted.body, posted.headers, request, request);
+    protocol.exchange(posted.body, posted.headers, request, request);
   } catch (cause) {
     request.settle();
     throw cause;

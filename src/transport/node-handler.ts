@@ -26,7 +26,7 @@ export type RequestGate = (
 /** Answers any request for a document that everyone may read. */
 export type PublicDocument = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface HttpOptions extends HandlerOptions {
+export interface NodeHandlerOptions extends HandlerOptions {
   /** Checks every request on every path, after Host and Origin. Not consulted if the app passes the caller. */
   readonly gate?: RequestGate;
   /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not consulted. */
@@ -53,7 +53,7 @@ export interface HandleContext extends RequestContext {
   readonly next?: NextHandler;
 }
 
-export interface Http {
+export interface NodeHandler {
   /**
    * Handles any request of a `node:http` server, also below a mount path and after a body parser. A context that is a function is
    * `next`, so that this is a middleware of Express and Connect. Never throws, and never passes an error to `next`.
@@ -73,7 +73,7 @@ export interface Http {
 const nothingRaw: string[] = [];
 const nothing: IncomingHttpHeaders = {};
 
-export function createHttp(served: ServedApp | Protocol, options: HttpOptions = {}): Http {
+export function createNodeHandler(app: ServedApp | Protocol, options: NodeHandlerOptions = {}): NodeHandler {
   const {
     endpoint = defaultEndpoint,
     identify,
@@ -98,7 +98,7 @@ export function createHttp(served: ServedApp | Protocol, options: HttpOptions = 
     },
   };
   const core = createHttpCore<NodeRequest>(
-    served,
+    app,
     { ...options, isOneCaller: options.isOneCaller ?? identify === undefined },
     {
       identify: identify && (({ message }) => identify(message)),
@@ -178,7 +178,7 @@ export function createHttp(served: ServedApp | Protocol, options: HttpOptions = 
   };
 }
 
-function documentFor(find: NonNullable<HttpOptions["publicDocument"]>) {
+function documentFor(find: NonNullable<NodeHandlerOptions["publicDocument"]>) {
   return ({ message, response, path }: NodeRequest): (() => void) | undefined => {
     const document = find(path);
     return document && (() => document(message, response));
