@@ -329,8 +329,11 @@ const kinds: readonly [string, (name: string) => Caller][] = [
   ["an object that inherits everything", (name) => Object.create({ id: name, groups: [`of ${name}`] }) as Caller],
 ];
 
+function nameIn({ headers }: IncomingMessage): string {
+  return headers.authorization ?? "";
+}
+
 describe.each(["passes", "identifies"] as const)("a caller whom an app %s", (way) => {
-  const nameIn = ({ headers }: IncomingMessage) => headers.authorization ?? "";
   const embedCallers = (callerFor: (name: string) => unknown, more: Partial<Embedding> = {}) =>
     embed({
       ...more,
