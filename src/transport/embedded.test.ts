@@ -410,7 +410,12 @@ describe("the log of a handler", () => {
     const logged: string[] = [];
     const app = {
       protocol: createFakeProtocol(),
-      runtime: { log: (_level: string, message: string) => void logged.push(message) },
+      runtime: {
+        lines: logged,
+        log(_level: string, message: string) {
+          this.lines.push(message);
+        },
+      },
     };
     const http = createNodeHandler(app, { identify: () => Promise.reject(new Error("no")) });
     const server = createServer(http.handle).listen(0, "127.0.0.1");

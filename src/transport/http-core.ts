@@ -92,7 +92,8 @@ export function createHttpCore<R extends IncomingRequest>(
     authorize,
     quotas,
     posts,
-    log = runtime.log,
+    // Called as a method: a runtime may be an object of a class.
+    log = (...line) => runtime.log(...line),
   } = options;
 
   const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins, refusedHost });
@@ -127,7 +128,7 @@ export function createHttpCore<R extends IncomingRequest>(
 
   /** Once for each: the operator decides, and clients may send any name. */
   function refusedHost(host: string): void {
-    if (refusedHosts.has(host) || refusedHosts.size >= maxLoggedHosts) return;
+    if (host === "" || refusedHosts.has(host) || refusedHosts.size >= maxLoggedHosts) return;
     refusedHosts.add(host);
     log(
       "warn",
