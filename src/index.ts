@@ -115,18 +115,19 @@ export { createFetchHandler, type FetchHandler, type FetchHandlerOptions } from 
 export type { ForwardedReader } from "./transport/forwarded.ts";
 export type { HandlerOptions } from "./transport/handler-options.ts";
 export {
-  createHttp,
+  createNodeHandler,
   type GateDecision,
   type GateRefusal,
   type HandleContext,
-  type Http,
-  type HttpOptions,
+  type NodeHandler,
+  type NodeHandlerOptions,
   type NextHandler,
   type PublicDocument,
   type RequestGate,
-} from "./transport/http.ts";
+} from "./transport/node-handler.ts";
 export type { RequestContext } from "./transport/incoming-request.ts";
 export type { LegacySessionOptions } from "./transport/legacy-sessions.ts";
 export { type CertificatePair, type Listening, listen, type ListenOptions } from "./transport/listen.ts";
+export type { ServedApp } from "./transport/served-app.ts";
 export { serveStdio, type StdioOptions } from "./transport/stdio.ts";
 export type { FetchContext } from "./transport/web-request.ts";

@@ -113,18 +113,40 @@ export interface Caller {
 
 const callerKeys = new WeakMap<Caller, string>();
 
-/** Equal for callers who see the same resources. */
+/** Equal for callers who see the same resources, in whatever order their groups, scopes and claims are listed. */
 export function callerKey(caller: Caller): string {
   let key = callerKeys.get(caller);
-  if (key === undefined) {
-    const { id, groups, scopes, claims, owner } = caller;
-    // An id that looks like the key of another caller is written out, too.
-    const isPlain = !(groups || scopes || claims || owner || id.startsWith("["));
-    key = isPlain ? id : JSON.stringify([id, groups, scopes, claims, owner]);
-    callerKeys.set(caller, key);
-  }
+  if (key === undefined) callerKeys.set(caller, (key = toKey(caller)));
   return key;
 }
+
+function toKey({ id, groups, scopes, claims, owner }: Caller): string {
+  const parts = [
+    groups?.length ? inOrder(groups) : undefined,
+    // No scopes at all means that nothing is restricted to scopes; an empty list grants none.
+    scopes && inOrder(scopes),
+    claims && claimsInOrder(claims),
+    owner || undefined,
+  ];
+  // An id that looks like the key of another caller is written out, too.
+  const isPlain = !id.startsWith("[") && parts.every((part) => part === undefined);
+  return isPlain ? id : JSON.stringify([id, ...parts]);
+}
+
+function inOrder(names: readonly string[]): string[] {
+  return [...new Set(names)].sort();
+}
+
+/** Undefined if there are none. */
+function claimsInOrder(claims: NonNullable<Caller["claims"]>): unknown {
+  const entries = Object.entries(claims).filter(([, value]) =>
+    Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null,
+  );
+  if (entries.length === 0) return undefined;
+  entries.sort(([one], [other]) => (one < other ? -1 : 1));
+  return entries.map(([name, value]) => [name, Array.isArray(value) ? inOrder(value as readonly string[]) : value]);
+}
+
 /** The server itself, for its own work: what it learns is filtered for each caller. */
 export const serverCaller: Caller = { id: "pressmark", owner: true };
 

@@ -34,8 +34,9 @@ export interface ServerFeatures extends Pick<
   /** How much one client may watch. */
   readonly watchQuota: WatchQuota;
   /** Every open listen; returning one ends it with its result. */
-  readonly listens: Set<AsyncIterator<Notice>>;
-  isClosing(): boolean;
+  /** With the transport of each. */
+  readonly listens: Map<AsyncIterator<Notice>, object | undefined>;
+  isClosing(transport: object | undefined): boolean;
 }
 
 export interface ClientRequest {
@@ -51,6 +52,8 @@ export interface ClientRequest {
   readonly isHeard: boolean;
   /** The id of a modern listen. */
   readonly id: string | number;
+  /** The transport of a modern request. */
+  readonly transport?: object;
   /** Capabilities that this client declared. */
   readonly clientCapabilities: RequestParams;
   /** The client, if there is an observer. */

@@ -58,6 +58,7 @@ export function createProtocol({
   log = () => {},
 }: ProtocolOptions): Protocol {
   let closed = false;
+  const closedTransports = new WeakSet<object>();
   const revisions = new Map(modernRevisions.map((each) => [each, isPrivate ? withoutSharing(each) : each]));
   const offer: ServerFeatures = {
     resources,
@@ -70,10 +71,11 @@ export function createProtocol({
     watchQuota: watchQuota ?? createWatchQuota(),
     quotas,
     observer,
-    listens: new Set(),
-    isClosing: () => closed,
+    listens: new Map(),
+    isClosing: (transport) => closed || (transport !== undefined && closedTransports.has(transport)),
   };
-  const underWay = new Set<Promise<void>>();
+  /** With the transport of each. */
+  const underWay = new Map<Promise<void>, object | undefined>();
 
   async function exchange(
     body: unknown,
@@ -88,7 +90,8 @@ export function createProtocol({
       return reply.end(errorResponse(null, codes.request, "a client must not send responses", { status: 400 }));
     // Over HTTP a client sends no notifications: disconnecting cancels a request.
     if (message.kind === "notification") return reply.end();
-    if (closed) return reply.end(errorResponse(message.id, codes.internal, "the server is closing", { status: 503 }));
+    if (offer.isClosing(peer.transport))
+      return reply.end(errorResponse(message.id, codes.internal, "the server is closing", { status: 503 }));
     await withinQuotas(quotas, peer.caller, message, reply, (charged) => handle(message, headers, peer, charged));
   }
 
@@ -116,16 +119,28 @@ export function createProtocol({
       if (!peer.signal.aborted) return reply.notify(notificationWire(name, about));
     };
     const progress = progressOf(params, revision, say);
-    const { caller, client } = peer;
+    const { caller, client, transport } = peer;
     const call: Call = progress ? { caller, client, signal: peer.signal, progress } : peer;
     const isHeard = reply.takesNotice !== false;
-    const question = { offer, revision, params, headers, call, say, isHeard, id, clientCapabilities, visitor };
+    const question = {
+      offer,
+      revision,
+      params,
+      headers,
+      call,
+      say,
+      isHeard,
+      id,
+      transport,
+      clientCapabilities,
+      visitor,
+    };
     reply.end(await answerTo(ask, question, log));
   }
 
   function begin(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Responder): void {
     const done = exchange(body, headers, peer, reply).finally(() => underWay.delete(done));
-    underWay.add(done);
+    underWay.set(done, peer.transport);
   }
 
   return {
@@ -162,10 +177,12 @@ export function createProtocol({
     requestIdOf,
     error: errorWire,
 
-    async close() {
-      closed = true;
-      for (const listen of offer.listens) void listen.return?.();
-      await Promise.allSettled(underWay);
+    async close(transport) {
+      if (transport === undefined) closed = true;
+      else closedTransports.add(transport);
+      const isMeant = (own: object | undefined) => transport === undefined || own === transport;
+      for (const [listen, own] of offer.listens) if (isMeant(own)) void listen.return?.();
+      await Promise.allSettled([...underWay].filter(([, own]) => isMeant(own)).map(([done]) => done));
     },
   };
 }

@@ -54,7 +54,7 @@ export const subscriptionsListen: RequestHandler = {
 
 async function listen(
   { list, prompts, tools, uris }: Wanted,
-  { offer, revision, call, say, id }: ClientRequest,
+  { offer, revision, call, say, id, transport }: ClientRequest,
 ): Promise<JsonRpcResult> {
   const tag = { "io.modelcontextprotocol/subscriptionId": id };
   const filter: WatchFilter = { ...(list && { list }), ...(uris && uris.length > 0 && { uris }) };
@@ -70,9 +70,9 @@ async function listen(
     ...(tools ? [changeNotices(tools, toolsChanged, quiet)] : []),
   ]);
   const changes = others.length > 0 ? mergeNotices(watch, ...others) : watch[Symbol.asyncIterator]();
-  offer.listens.add(changes);
+  offer.listens.set(changes, transport);
   try {
-    if (offer.isClosing()) await changes.return?.();
+    if (offer.isClosing(transport)) await changes.return?.();
     await say("notifications/subscriptions/acknowledged", {
       _meta: tag,
       notifications: {

@@ -35,6 +35,8 @@ export interface Peer {
   readonly caller: Caller;
   /** Identifies one client for shared limits, as a connection does. Default: the session, or the caller without a session. */
   readonly client?: object;
+  /** The transport that the client uses, for `close`. */
+  readonly transport?: object;
   /** Aborted when the client is gone, or has cancelled the request by disconnecting. */
   readonly signal: AbortSignal;
 }
@@ -79,6 +81,9 @@ export interface Protocol {
   requestIdOf(body: unknown): string | number | null;
   /** An error message, for failures before a session or request is known. */
   error(id: string | number | null, code: number, message: string, data?: unknown): WireBytes;
-  /** Ends every listen with its result and accepts nothing more. Resolves when the results have been passed to their replies. */
-  close(): Promise<void>;
+  /**
+   * Ends every listen with its result and accepts nothing more. Resolves when the results have been passed to their replies. With a
+   * transport, only for what comes through it.
+   */
+  close(transport?: object): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { TokenRefusal, type TokenVerifier } from "../auth/token-verifier.ts";
 import { retryAfterOf, toResourceError } from "../errors.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
-import type { GateRefusal, HttpOptions } from "../transport/http.ts";
+import type { GateRefusal, NodeHandlerOptions } from "../transport/node-handler.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { WriteCheck } from "./write-check.ts";
 import { tokenPrefix } from "./token-store.ts";
@@ -30,7 +30,7 @@ export interface OAuthGate {
   /** Answers requests that need no token. Returns false if this is none of them. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
   /** Refuses what changes something to callers who lack a scope for it. Messages of the others are not looked at. */
-  authorize(writes: WriteCheck): NonNullable<HttpOptions["authorize"]>;
+  authorize(writes: WriteCheck): NonNullable<NodeHandlerOptions["authorize"]>;
 }
 
 /** Time after which to try again if the issuer cannot be reached. */

@@ -5,7 +5,7 @@ import { QuotaError } from "../errors.ts";
 import type { CallerQuotas } from "../protocol/caller-quotas.ts";
 import { machineOf } from "../transport/clients.ts";
 import { addressOf } from "../transport/forwarded.ts";
-import type { PublicDocument } from "../transport/http.ts";
+import type { PublicDocument } from "../transport/node-handler.ts";
 import { retryAfter, sendJson, unkept } from "../transport/send-json.ts";
 
 interface ServerCardOptions {

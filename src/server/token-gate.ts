@@ -5,7 +5,7 @@ import { takeUpTo } from "../lib/read-bounded.ts";
 import { unkept } from "../transport/send-json.ts";
 import { addressOf, isSecure, requestedHost } from "../transport/forwarded.ts";
 import { isFollowedLink } from "../transport/guard.ts";
-import type { GateRefusal, RequestGate } from "../transport/http.ts";
+import type { GateRefusal, RequestGate } from "../transport/node-handler.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
 import { tokenPage, type TurnedAway } from "./token-page.ts";

@@ -2,9 +2,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Caller } from "../resources.ts";
-import { createHttp, type Http, type HttpOptions, type NextHandler } from "./http.ts";
+import { createNodeHandler, type NodeHandler, type NodeHandlerOptions, type NextHandler } from "./node-handler.ts";
 import { createWireClient, modernHeaders } from "./test-client.ts";
 import { createFakeProtocol, resultOf, type Script } from "./test-protocol.ts";
 import { code, modern, question, rawBody, rawQuestion } from "./test-question.ts";
@@ -26,13 +27,13 @@ const { default: express } = (await import("express" as string)) as { readonly d
 
 interface Embedding {
   readonly script?: Script;
-  readonly options?: HttpOptions;
-  readonly build: (app: ExpressApp, http: Http) => void;
+  readonly options?: NodeHandlerOptions;
+  readonly build: (app: ExpressApp, http: NodeHandler) => void;
 }
 
 async function embed({ script, options, build }: Embedding) {
   const edge = createFakeProtocol(script);
-  const http = createHttp(edge, options);
+  const http = createNodeHandler(edge, { log: () => {}, ...options });
   const app = express();
   build(app, http);
   const server = createServer(app).listen(0, "127.0.0.1");
@@ -96,7 +97,39 @@ describe("a handler below a mount path", () => {
     const stream = await listen({ method: "GET", path: "/inner/sse" });
     expect((await stream.next())?.data).toMatch(/^\/inner\/messages\?/);
     stream.hangUp();
-    expect(() => createHttp(createFakeProtocol(), { basePath: "inner" })).toThrow('"inner" must begin with "/"');
+    expect(() => createNodeHandler(createFakeProtocol(), { basePath: "inner" })).toThrow('"inner" must begin with "/"');
+  });
+
+  it("leaves paths that are not below `basePath` to the app", async () => {
+    const { ask } = await embed({
+      options: { basePath: "/inner" },
+      build(app, http) {
+        app.use(http.handle);
+        app.use("/inner", http.handle);
+        app.use((_request, response) => void response.end("the app"));
+      },
+    });
+    for (const path of ["/messages", "/sse", "/mcp", "/", "/innermost"])
+      expect((await ask({ method: "GET", path })).text).toBe("the app");
+    expect((await ask({ ...modern, path: "/inner" })).json()).toEqual(echoed);
+    // A router has removed the prefix, and says so.
+    const below = await embed({
+      options: { basePath: "/inner" },
+      build: (app, http) => app.use("/inner", http.handle),
+    });
+    for (const path of ["/inner", "/inner/", "/inner/mcp"])
+      expect((await below.ask({ ...modern, path })).json()).toEqual(echoed);
+  });
+
+  it("names the path that was requested if there is nothing", async () => {
+    const { ask } = await embed({
+      options: { basePath: "/inner" },
+      build: (app, http) => app.use((request, response) => http.handle(request, response)),
+    });
+    for (const path of ["/other", "/inner/other"])
+      expect((await ask({ path, body: question })).text).toContain(
+        `there is nothing at \\"${path}\\"; MCP is served at \\"/inner\\"`,
+      );
   });
 
   it("leaves other paths to the app, unchecked, and says 404 where the app has no say", async () => {
@@ -137,6 +170,17 @@ describe("a body that the app has read", () => {
       // Sessions, too.
       expect((await ask({ body: { ...question, method: "initialize" } })).status).toBe(200);
     }
+  });
+
+  it("is used, too, if it was compressed and the parser has inflated it", async () => {
+    const { ask } = await embed({
+      build(app, http) {
+        app.use(express.json());
+        app.use("/mcp", http.handle);
+      },
+    });
+    const headers = { ...modernHeaders, "Content-Encoding": "gzip" };
+    expect((await ask({ headers, body: gzipSync(rawBody) })).json()).toEqual(echoed);
   });
 
   it("may be passed by a framework that keeps it elsewhere", async () => {
@@ -197,7 +241,7 @@ describe("a body that the app has read", () => {
   });
 });
 
-function byHeader(app: ExpressApp, http: Http): void {
+function byHeader(app: ExpressApp, http: NodeHandler): void {
   app.use("/mcp", (request, response) => {
     const { authorization } = request.headers;
     http.handle(request, response, { caller: authorization === undefined ? undefined : { id: authorization } });
@@ -258,6 +302,151 @@ describe("a caller whom the app has authenticated", () => {
     expect((await ask({ headers, body })).status).toBe(200);
     expect((await ask({ path: post, headers, body })).status).toBe(202);
     sse.hangUp();
+  });
+});
+
+/** A caller as a class of an app: accessors on the prototype, private state. */
+class Account implements Caller {
+  readonly #name: string;
+  constructor(name: string) {
+    this.#name = name;
+  }
+  get id() {
+    return this.#name;
+  }
+  get groups() {
+    return [`of ${this.#name}`];
+  }
+  subjectToken() {
+    return `token of ${this.#name}`;
+  }
+}
+
+const kinds: readonly [string, (name: string) => Caller][] = [
+  ["an object of a class with private fields", (name) => new Account(name)],
+  ["a frozen object", (name) => Object.freeze({ id: name, groups: Object.freeze([`of ${name}`]) })],
+  ["a proxy that lists no members", (name) => new Proxy({ id: name, groups: [`of ${name}`] }, { ownKeys: () => [] })],
+  ["an object that inherits everything", (name) => Object.create({ id: name, groups: [`of ${name}`] }) as Caller],
+];
+
+function nameIn({ headers }: IncomingMessage): string {
+  return headers.authorization ?? "";
+}
+
+describe.each(["passes", "identifies"] as const)("a caller whom an app %s", (way) => {
+  const embedCallers = (callerFor: (name: string) => unknown, more: Partial<Embedding> = {}) =>
+    embed({
+      ...more,
+      options: { ...more.options, identify: (request) => callerFor(nameIn(request)) as Caller },
+      build: (app, http) =>
+        app.use("/mcp", (request, response) => {
+          if (way === "identifies") http.handle(request, response);
+          else http.handle(request, response, { caller: callerFor(nameIn(request)) as Caller });
+        }),
+    });
+
+  it.each(kinds)("may be %s, and keeps the sessions apart", async (_kind, toCaller) => {
+    const { ask, initialize } = await embedCallers(toCaller, {
+      script: {
+        exchange: (message, reply, { caller }) =>
+          reply.end(resultOf(message, [caller.id, caller.groups, caller.subjectToken?.("issuer")])),
+      },
+    });
+    const answer = await ask({ ...modern, headers: { ...modernHeaders, Authorization: "ann" } });
+    const token = toCaller("ann").subjectToken && "token of ann";
+    expect(answer.json()).toMatchObject({ result: ["ann", ["of ann"], token ?? null] });
+    const session = { "Mcp-Session-Id": await initialize("2025-11-25", { Authorization: "ann" }) };
+    const body = { ...question, method: "ping" };
+    expect((await ask({ headers: { ...session, Authorization: "bob" }, body })).status).toBe(404);
+    expect((await ask({ headers: { ...session, Authorization: "ann" }, body })).status).toBe(200);
+  });
+
+  it("may be one object that changes", async () => {
+    const shared = { id: "", groups: [""] };
+    const { ask, initialize } = await embedCallers((name) => {
+      shared.groups[0] = `of ${name}`;
+      return Object.assign(shared, { id: "everyone" });
+    });
+    const session = { "Mcp-Session-Id": await initialize("2025-11-25", { Authorization: "ann" }) };
+    const body = { ...question, method: "ping" };
+    expect((await ask({ headers: { ...session, Authorization: "bob" }, body })).status).toBe(404);
+    expect((await ask({ headers: { ...session, Authorization: "ann" }, body })).status).toBe(200);
+  });
+
+  it("is a stranger if it is null or undefined", async () => {
+    for (const nobody of [null, undefined]) {
+      const { ask } = await embedCallers(() => nobody);
+      expect((await ask(modern)).status).toBe(401);
+    }
+  });
+
+  it("without an id is not let in, whatever it sends, and the log says why", async () => {
+    const wrong: unknown[] = [{}, { id: undefined }, { id: "" }, { id: 7 }, "ann", 7, true, []];
+    for (const caller of wrong) {
+      const logged: string[] = [];
+      const log: NodeHandlerOptions["log"] = (_level, _message, facts) => logged.push(String(facts?.["cause"]));
+      const { ask, edge } = await embedCallers(() => caller, { options: { log } });
+      expect((await ask(modern)).status).toBe(500);
+      expect((await ask({ body: { ...question, method: "initialize" } })).status).toBe(500);
+      expect(logged).toEqual([expect.stringContaining("has no id"), expect.stringContaining("has no id")]);
+      expect(edge.sessions).toEqual([]);
+    }
+  });
+
+  it("keeps the session if groups and claims come in another order, or as empty lists", async () => {
+    const callers: Record<string, Caller> = {
+      one: { id: "ann", groups: ["a", "b"], claims: { team: ["x", "y"], unit: "z" } },
+      other: { id: "ann", groups: ["b", "a"], claims: { unit: "z", team: ["y", "x"] }, owner: false },
+    };
+    const { ask, initialize } = await embedCallers((name) => callers[name]);
+    const headers = { "Mcp-Session-Id": await initialize("2025-11-25", { Authorization: "one" }) };
+    const body = { ...question, method: "ping" };
+    expect((await ask({ headers: { ...headers, Authorization: "other" }, body })).status).toBe(200);
+  });
+});
+
+describe("the log of a handler", () => {
+  it("is that of the app that it serves", async () => {
+    const logged: string[] = [];
+    const app = {
+      protocol: createFakeProtocol(),
+      runtime: {
+        lines: logged,
+        log(_level: string, message: string) {
+          this.lines.push(message);
+        },
+      },
+    };
+    const http = createNodeHandler(app, { identify: () => Promise.reject(new Error("no")) });
+    const server = createServer(http.handle).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = createWireClient((server.address() as AddressInfo).port);
+    onTestFinished(async () => {
+      client.close();
+      await http.close(0);
+      server.close();
+    });
+    expect((await client.ask(modern)).status).toBe(500);
+    expect(logged).toEqual(["a request over HTTP failed"]);
+  });
+
+  it("is needed: what is neither an app nor a protocol is refused at once", () => {
+    for (const wrong of [undefined, null, {}, "app", { handle() {} }])
+      expect(() => createNodeHandler(wrong as never)).toThrow("pass one of them as the first argument");
+  });
+
+  it("names a refused host once, and what to do", async () => {
+    const logged: string[] = [];
+    const { ask } = await embed({
+      options: { log: (level, message) => logged.push(`${level}: ${message}`) },
+      build: (app, http) => app.use("/mcp", http.handle),
+    });
+    for (const host of ["notes.example", "notes.example", "NOTES.example"])
+      expect((await ask({ ...modern, headers: { ...modernHeaders, Host: host } })).status).toBe(403);
+    expect(logged).toEqual([expect.stringMatching(/^warn: .*"notes\.example".*add it to allowedHosts$/)]);
+    for (let count = 0; count < 50; count++)
+      await ask({ ...modern, headers: { ...modernHeaders, Host: `${count}.example` } });
+    expect(logged).toHaveLength(20);
   });
 });
 

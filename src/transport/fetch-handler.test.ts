@@ -8,7 +8,7 @@ import "./refusal-ids.test.ts";
 import "./sse.test.ts";
 import "./standing-stream.test.ts";
 import { once } from "node:events";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Peer, Reply } from "../protocol/protocol.ts";
 import { createFetchHandler, type FetchHandlerOptions } from "./fetch-handler.ts";
 import { createFakeProtocol, resultOf, type Script, wireOf } from "./test-protocol.ts";
@@ -23,7 +23,7 @@ function requestOf(path = "/mcp", init: RequestInit = {}): Request {
 
 function handlerOf(script: Script = {}, options: FetchHandlerOptions = {}) {
   const edge = createFakeProtocol(script);
-  const handler = createFetchHandler(edge, options);
+  const handler = createFetchHandler(edge, { log: () => {}, ...options });
   onTestFinished(() => handler.close(0));
   return { ...handler, handler, edge };
 }
@@ -117,6 +117,18 @@ describe("the stream of a fetch handler", () => {
   });
 });
 
+describe("a request that was aborted before it was handed over", () => {
+  it("is not served, and nothing waits for it", async () => {
+    const served: unknown[] = [];
+    const { handler } = handlerOf({ exchange: (message) => served.push(message) });
+    const response = await handler.fetch(requestOf("/mcp", { signal: AbortSignal.abort() }));
+    expect(response.status).toBe(503);
+    // It would wait for the response.
+    await handler.close(600_000);
+    expect(served).toEqual([]);
+  });
+});
+
 describe("a fetch handler inside an app", () => {
   it("uses the host of the URL only if there is no header", async () => {
     const { fetch } = handlerOf({}, { allowedHosts: ["app.example"] });
@@ -150,6 +162,32 @@ describe("a fetch handler inside an app", () => {
     expect((await handler.fetch(request)).status).toBe(500);
     expect(logged).toEqual([expect.stringContaining("pass it as { body }")]);
     expect((await handler.fetch(request, { body: { ...question, pad: "x".repeat(2000) } })).status).toBe(413);
+  });
+
+  it("refuses a body that something else is reading, and the log says why", async () => {
+    const logged: string[] = [];
+    const { fetch } = handlerOf({}, { log: (_level, _message, facts) => logged.push(String(facts?.["cause"])) });
+    const request = requestOf();
+    request.body?.getReader();
+    expect((await fetch(request)).status).toBe(500);
+    expect(logged).toEqual([expect.stringContaining("pass it as { body }")]);
+  });
+
+  it("logs to standard error if it serves a protocol without an app", async () => {
+    const written: string[] = [];
+    const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0);
+    onTestFinished(() => write.mockRestore());
+    const handler = createFetchHandler(createFakeProtocol(), { identify: () => Promise.reject(new Error("no\nbody")) });
+    onTestFinished(() => handler.close(0));
+    expect((await handler.fetch(requestOf())).status).toBe(500);
+    expect(written).toEqual(['pressmark error: a request over HTTP failed (cause "no\\nbody")\n']);
+  });
+
+  it("takes the encoding of a body for undone if the app passes the body", async () => {
+    const { handler } = handlerOf();
+    const headers = { ...json, "Content-Encoding": "gzip" };
+    expect(await (await handler.fetch(requestOf("/mcp", { headers }), { body: question })).json()).toEqual(echoed);
+    expect((await handler.fetch(requestOf("/mcp", { headers }))).status).toBe(415);
   });
 
   it("takes the caller directly, and keeps sessions of callers apart", async () => {

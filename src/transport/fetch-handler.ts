@@ -5,6 +5,7 @@ import { createBytePool } from "./byte-pool.ts";
 import { defaultBodyLimits, defaultEndpoint, type HandlerOptions } from "./handler-options.ts";
 import { createHttpCore } from "./http-core.ts";
 import { createPathLocator } from "./locate-path.ts";
+import type { ServedApp } from "./served-app.ts";
 import { type FetchContext, WebRequest } from "./web-request.ts";
 
 export interface FetchHandlerOptions extends HandlerOptions {
@@ -14,7 +15,7 @@ export interface FetchHandlerOptions extends HandlerOptions {
 
 export interface FetchHandler {
   /**
-   * Handles any request, as `createHttp` does. Cancelling the body of a response, or aborting the request, ends what it was for. Never
+   * Handles any request, as `createNodeHandler` does. Cancelling the body of a response, or aborting the request, ends what it was for. Never
    * rejects.
    */
   fetch(request: Request, context?: FetchContext): Promise<Response>;
@@ -27,7 +28,7 @@ export interface FetchHandler {
   close(graceMs?: number): Promise<void>;
 }
 
-export function createFetchHandler(edge: Protocol, options: FetchHandlerOptions = {}): FetchHandler {
+export function createFetchHandler(app: ServedApp | Protocol, options: FetchHandlerOptions = {}): FetchHandler {
   const { endpoint = defaultEndpoint, identify } = options;
   const { maxBodyBytes = defaultBodyLimits.maxBytes, maxArrivingBytes = defaultBodyLimits.maxTotalBytes } = options;
   const shared = {
@@ -36,7 +37,7 @@ export function createFetchHandler(edge: Protocol, options: FetchHandlerOptions 
     locate: createPathLocator({ ...options, endpoint }),
   };
   const core = createHttpCore<WebRequest>(
-    edge,
+    app,
     { ...options, isOneCaller: options.isOneCaller ?? identify === undefined },
     { identify: identify && (({ request }) => identify(request)) },
   );
@@ -45,9 +46,9 @@ export function createFetchHandler(edge: Protocol, options: FetchHandlerOptions 
     fetch(request, context) {
       const incoming = new WebRequest(shared, request, context);
       const { response } = incoming;
-      endWith(request.signal, response);
       core.track(response);
-      core.serve(incoming);
+      endWith(request.signal, response);
+      if (!response.destroyed) core.serve(incoming);
       return response.ready;
     },
     get counts() {

@@ -8,6 +8,8 @@ interface GuardOptions {
   readonly hosts?: readonly string[];
   /** Origins (`https://app.example`) whose pages may send requests. */
   readonly origins?: readonly string[];
+  /** Called for each request with a host name that is not allowed. */
+  readonly refusedHost?: (host: string) => void;
 }
 
 /** What is known about the client's connection besides the headers. */
@@ -24,7 +26,7 @@ const local = ["localhost", "127.0.0.1", "[::1]"];
  * Returns a function that says why a request with these headers is refused; undefined if it is allowed. `isLinkable`: the page holds
  * no data, so links from other sites may open it.
  */
-export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
+export function createGuard({ hosts = [], origins = [], refusedHost }: GuardOptions = {}) {
   const localNames = new Set(local);
   const names = new Set([...local, ...hosts.map((host) => host.toLowerCase())]);
   const anyHost = names.delete("*");
@@ -55,8 +57,10 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
     // A rebound page could add the header of a proxy, but not change its own Host: both are checked.
     const host = headers.host?.toLowerCase() ?? "";
     for (const name of forwardedHost === undefined ? [host] : [host, forwardedHost])
-      if (!anyHost && !isOurs(name))
+      if (!anyHost && !isOurs(name)) {
+        refusedHost?.(name);
         return `the host ${quote(name)} is not allowed; ask the operator of this server to allow it`;
+      }
     if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), forwardedHost ?? host, isSecure))
       return `the origin ${quote(originHeader)} is not allowed; ask the operator of this server to allow it`;
     // Images, scripts and frames of other pages have no Origin, but Fetch Metadata tells where they come from.

@@ -1,4 +1,4 @@
-/** MCP over HTTP without a runtime: checks, routing and shutdown, for `createHttp` and `createFetchHandler`. */
+/** MCP over HTTP without a runtime: checks, routing and shutdown, for `createNodeHandler` and `createFetchHandler`. */
 import type { OutgoingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
@@ -21,8 +21,10 @@ import type { IncomingRequest } from "./incoming-request.ts";
 import { createMcpEndpoints, type EntryPoint, hasOwnCaller } from "./mcp-endpoints.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import { createMessageReader } from "./read-message.ts";
+import { readCaller } from "./read-caller.ts";
 import { createRefusals } from "./refusals.ts";
 import { sendJson, unkept } from "./send-json.ts";
+import { type ServedApp, servedApp } from "./served-app.ts";
 
 /** "answered" if the gate has sent the response itself; "refused" is a 401 with the challenge of the server. */
 export type GateDecision = "welcome" | "refused" | "answered" | GateRefusal;
@@ -39,6 +41,8 @@ interface CoreHooks<R extends IncomingRequest> {
   /** Handles other paths. Returns false for an unknown path. */
   readonly elsewhere?: ((request: R) => boolean) | undefined;
   readonly release?: (response: OutgoingResponse) => void;
+  /** Whether closing closes the protocol for other transports, too. */
+  readonly ownsProtocol?: boolean | undefined;
 }
 
 export interface HttpCore<R extends IncomingRequest> {
@@ -67,12 +71,15 @@ const listenEndMs = 250;
 const lookMs = 10;
 /** A longer body is not even read while its caller has no quota left. A shorter one may be a cancellation. */
 const shortBodyBytes = 64 * 1024;
+/** Further unknown host names are refused without a line in the log. */
+const maxLoggedHosts = 20;
 
 export function createHttpCore<R extends IncomingRequest>(
-  edge: Protocol,
+  app: ServedApp | Protocol,
   options: HandlerOptions,
-  { identify = () => anonymous, gate, document: findDocument, isPage, elsewhere, release }: CoreHooks<R>,
+  { identify = () => anonymous, gate, document: findDocument, isPage, elsewhere, release, ownsProtocol }: CoreHooks<R>,
 ): HttpCore<R> {
+  const { protocol, runtime } = servedApp(app);
   const {
     endpoint = defaultEndpoint,
     sse: ssePaths = defaultSse,
@@ -85,19 +92,23 @@ export function createHttpCore<R extends IncomingRequest>(
     authorize,
     quotas,
     posts,
-    log,
+    // Called as a method: a runtime may be an object of a class.
+    log = (...line) => runtime.log(...line),
   } = options;
 
-  const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
+  const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins, refusedHost });
   const allowOrigin = createCors(allowedOrigins);
+  const refusedHosts = new Set<string>();
   const open = new Map<OutgoingResponse, string | number | null>();
-  const refusals = createRefusals(edge, challenge, (response) => open.get(response) ?? null);
+  /** Identifies this handler for the protocol. */
+  const transport = {};
+  const refusals = createRefusals(protocol, challenge, (response) => open.get(response) ?? null);
   const { refuse, refuseBy, refuseLate, refuseQuota, refuseStranger } = refusals;
   const streams = createEventStreams({ ...options, release });
   const underWay = createInFlight();
   let state: "open" | "finishing" | "closed" = "open";
 
-  const readMessage = createMessageReader(edge, {
+  const readMessage = createMessageReader(protocol, {
     authorize,
     maxBytes: maxBodyBytes,
     refusals,
@@ -105,14 +116,25 @@ export function createHttpCore<R extends IncomingRequest>(
     isClosed: () => state === "closed",
     fail,
   });
-  const mcp = createMcpEndpoints(edge, options, {
+  const mcp = createMcpEndpoints(protocol, options, {
     streams,
     underWay,
     refusals,
     readMessage,
     isOneCaller,
     post: ssePaths && ssePaths.post,
+    transport,
   });
+
+  /** Once for each: the operator decides, and clients may send any name. */
+  function refusedHost(host: string): void {
+    if (host === "" || refusedHosts.has(host) || refusedHosts.size >= maxLoggedHosts) return;
+    refusedHosts.add(host);
+    log(
+      "warn",
+      `refused a request for the host ${quote(host)}; if it is a name of this server, add it to allowedHosts`,
+    );
+  }
 
   function forget(this: OutgoingResponse): void {
     open.delete(this);
@@ -170,9 +192,13 @@ export function createHttpCore<R extends IncomingRequest>(
     refuseNothing(request);
   }
 
-  function refuseNothing({ response, path, basePath }: IncomingRequest): void {
+  function refuseNothing({ response, path, basePath, isBelowBase }: IncomingRequest): void {
     const where = quote(basePath === "" ? endpoint : basePath);
-    refuse(response, 404, `there is nothing at ${quote(basePath + path)}; MCP is served at ${where}`);
+    refuse(
+      response,
+      404,
+      `there is nothing at ${quote(isBelowBase ? basePath + path : path)}; MCP is served at ${where}`,
+    );
   }
 
   function throughPosts({ take: takePost }: ActionEndpoint): EntryPoint {
@@ -196,7 +222,7 @@ export function createHttpCore<R extends IncomingRequest>(
   }
 
   function admit(request: R, entryPoint: EntryPoint): void {
-    const caller = hasOwnCaller(request) ? ownCaller(request.context?.caller) : identify(request);
+    const caller = hasOwnCaller(request) ? request.context?.caller : identify(request);
     if (caller instanceof Promise)
       caller
         .then((known) => enter(request, entryPoint, known))
@@ -204,9 +230,10 @@ export function createHttpCore<R extends IncomingRequest>(
     else enter(request, entryPoint, caller);
   }
 
-  function enter(request: R, entryPoint: EntryPoint, caller: Caller | undefined): void {
+  function enter(request: R, entryPoint: EntryPoint, known: Caller | undefined): void {
     const { response } = request;
     if (response.destroyed) return;
+    const caller = readCaller(known);
     if (caller === undefined || caller.ended?.aborted) return refuseStranger(response);
     if (state === "closed") return refuseLate(response);
     const refusal = hasLongBody(request) ? quotas?.refusal(caller) : undefined;
@@ -216,7 +243,7 @@ export function createHttpCore<R extends IncomingRequest>(
   }
 
   function fail(response: OutgoingResponse, cause: unknown): void {
-    log?.("error", "a request over HTTP failed", { cause });
+    log("error", "a request over HTTP failed", { cause });
     if (response.headersSent) response.destroy();
     else refuse(response, 500, "internal error; see the server's log for details");
   }
@@ -248,7 +275,9 @@ export function createHttpCore<R extends IncomingRequest>(
       state = "finishing";
       // Listens are not counted as running; their responses are streams, which end later.
       await until(() => underWay.count === 0 && open.size <= streams.size);
-      const ending = edge.close().catch((cause: unknown) => log?.("error", "the protocol did not close", { cause }));
+      const ending = protocol
+        .close(ownsProtocol ? undefined : transport)
+        .catch((cause: unknown) => log("error", "the protocol did not close", { cause }));
       await isDoneWithin(ending, Math.max(listenEndMs, deadline - monotonicMs()));
       state = "closed";
       mcp.close();
@@ -261,15 +290,6 @@ export function createHttpCore<R extends IncomingRequest>(
 function hasLongBody({ method, headers }: IncomingRequest): boolean {
   if (method !== "POST") return false;
   return headers["content-length"] === undefined || Number(headers["content-length"]) > shortBodyBytes;
-}
-
-/** A copy: an app that reuses one object for several callers must not mix up their sessions. */
-function ownCaller(caller: Caller | null | undefined): Caller | undefined {
-  if (caller === undefined || caller === null) return undefined;
-  const { id } = caller;
-  if (typeof id !== "string" || id === "")
-    throw new TypeError("the caller of a request has no id; set caller.id to a text that names one user");
-  return { ...caller };
 }
 
 /** Nothing that a caller opened may outlive their admission. */

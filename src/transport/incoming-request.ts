@@ -28,12 +28,16 @@ export interface IncomingRequest {
   readonly path: string;
   /** What precedes `path` in URLs of clients; "" at the root. */
   readonly basePath: string;
+  /** Whether the base path precedes `path` in the URL, as far as it is known. */
+  readonly isBelowBase: boolean;
   readonly context: RequestContext | undefined;
   readonly response: OutgoingResponse;
   readonly connection: Connection;
   /** Whether the client sends its body only after "100 Continue". */
   readonly awaitsContinue: boolean;
   clientFor(caller: Caller): Client;
+  /** Whether the app has read the body, which is then no longer as it was sent. */
+  readonly isBodyRead: boolean;
   /** Calls back once, and never if the client disconnects first. */
   readBody(done: (body: RequestBody) => void): void;
   /** Sends status 413 while the client may still be sending. */

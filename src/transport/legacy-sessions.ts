@@ -72,7 +72,7 @@ export const sessionEnded = "this session has ended or does not exist; start ano
 const primedSince = "2025-11-25";
 
 export function createLegacySessions(
-  edge: Protocol,
+  protocol: Protocol,
   streams: EventStreams,
   underWay: InFlight,
   {
@@ -180,7 +180,7 @@ export function createLegacySessions(
       returnMs,
       touched: () => touch(id, session),
     });
-    const inner = edge.session({ caller, client, signal: controller.signal, send: own.send }, { modern: false });
+    const inner = protocol.session({ caller, client, signal: controller.signal, send: own.send }, { modern: false });
 
     function receive(
       body: unknown,
@@ -191,8 +191,8 @@ export function createLegacySessions(
     ): void {
       touch(id, session);
       const reply = createPostReply(response, accepts, own, headers, {
-        refuse: (code, message) => edge.error(edge.requestIdOf(body), code, message),
-        isRequest: (Array.isArray(body) ? body : [body]).some((each) => edge.requestIdOf(each) !== null),
+        refuse: (code, message) => protocol.error(protocol.requestIdOf(body), code, message),
+        isRequest: (Array.isArray(body) ? body : [body]).some((each) => protocol.requestIdOf(each) !== null),
         events: streams,
         whenOver() {
           replies.delete(reply);

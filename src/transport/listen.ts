@@ -7,8 +7,9 @@ import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import { type Client, clientOf, createShares, ofThisMachine } from "./clients.ts";
 import { hostInUrl } from "./guard.ts";
-import type { Http, HttpOptions } from "./http.ts";
-import { createHttp } from "./http.ts";
+import type { NodeHandler, NodeHandlerOptions } from "./node-handler.ts";
+import { createNodeHandler } from "./node-handler.ts";
+import type { ServedApp } from "./served-app.ts";
 
 /** In PEM format. */
 export interface CertificatePair {
@@ -16,7 +17,7 @@ export interface CertificatePair {
   readonly key: Buffer;
 }
 
-export interface ListenOptions extends Omit<HttpOptions, "ownsRequests"> {
+export interface ListenOptions extends Omit<NodeHandlerOptions, "ownsRequests" | "ownsProtocol"> {
   /** Serves HTTPS with this certificate. Default: HTTP. */
   readonly certificate?: CertificatePair;
   readonly host?: string;
@@ -39,7 +40,7 @@ export interface Listening {
   readonly url: string;
   readonly port: number;
   readonly server: Server | SecureServer;
-  readonly http: Http;
+  readonly http: NodeHandler;
   /** Used for new connections. Only if the server was started with a certificate. */
   renew(certificate: CertificatePair): void;
   /** Accepts no more connections, responds to received requests within the grace period, then closes all connections. */
@@ -49,7 +50,7 @@ export interface Listening {
 /** Time for clients to close their side of a connection. */
 const lingerMs = 500;
 
-export async function listen(edge: Protocol, options: ListenOptions): Promise<Listening> {
+export async function listen(app: ServedApp | Protocol, options: ListenOptions): Promise<Listening> {
   const {
     host = "127.0.0.1",
     port,
@@ -68,11 +69,12 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
   // Such as an IPv6 address with a zone.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
     throw invalid(`the address ${quote(host)} cannot be written in a URL; choose another host`);
-  const http = createHttp(edge, {
+  const http = createNodeHandler(app, {
     ...options,
     maxStreams,
     allowedHosts: [...allowedHosts, hostInUrl(host)],
     ownsRequests: true,
+    ownsProtocol: true,
   });
   const settings = {
     headersTimeout: headersTimeoutMs,

@@ -1,10 +1,12 @@
 /** Finds the path of a request below the path where a handler is mounted. */
 import { invalid, quote } from "../errors.ts";
 
-interface LocatedPath {
+export interface LocatedPath {
   readonly path: string;
   /** What precedes it in URLs of clients; "" at the root. */
   readonly basePath: string;
+  /** False if a base path is configured and neither URL begins with it: a framework may have removed it, or it never was there. */
+  readonly isBelowBase: boolean;
 }
 
 interface PathOptions {
@@ -21,22 +23,26 @@ interface PathOptions {
 export function createPathLocator({ endpoint, basePath: configured }: PathOptions) {
   const base = configured === undefined ? "" : withoutSlash(configured);
 
-  function below(basePath: string, path: string): LocatedPath {
-    return { basePath, path: basePath !== "" && (path === "/" || path === "") ? endpoint : path };
+  function below(basePath: string, path: string, isBelowBase = true): LocatedPath {
+    return { basePath, path: basePath !== "" && (path === "/" || path === "") ? endpoint : path, isBelowBase };
   }
 
   return (url: string, originalUrl: string = url): LocatedPath => {
     const path = url === endpoint ? url : pathOf(url);
     if (base !== "") {
-      const isWhole = path.startsWith(base) && (path.length === base.length || path[base.length] === "/");
-      return below(base, isWhole ? path.slice(base.length) : path);
+      if (isBelow(base, path)) return below(base, path.slice(base.length));
+      return below(base, path, originalUrl !== url && isBelow(base, pathOf(originalUrl)));
     }
-    if (originalUrl === url) return { basePath: "", path };
+    if (originalUrl === url) return { basePath: "", path, isBelowBase: true };
     const whole = pathOf(originalUrl);
     if (path !== "" && whole.endsWith(path)) return below(ofThisSite(whole.slice(0, -path.length)), path);
     // The mount itself: "/mcp" becomes "/". Any other URL was rewritten, and nobody knows how.
-    return path === "/" ? below(ofThisSite(whole), path) : { basePath: "", path };
+    return path === "/" ? below(ofThisSite(whole), path) : { basePath: "", path, isBelowBase: true };
   };
+}
+
+function isBelow(base: string, path: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path[base.length] === "/");
 }
 
 export function pathOf(url: string): string {

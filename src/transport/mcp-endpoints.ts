@@ -29,17 +29,19 @@ interface EndpointParts {
   readonly isOneCaller: boolean;
   /** The path to post to of 2024-11-05, or false. */
   readonly post: string | false;
+  /** Identifies the handler for the protocol. */
+  readonly transport: object;
 }
 
 export function createMcpEndpoints(
-  edge: Protocol,
+  protocol: Protocol,
   options: HandlerOptions,
-  { streams, underWay, refusals, readMessage, isOneCaller, post }: EndpointParts,
+  { streams, underWay, refusals, readMessage, isOneCaller, post, transport }: EndpointParts,
 ) {
   const { maxStreams = 18_000, quotas } = options;
   const { refuse, refuseQuota, refuseSession, refuseStream } = refusals;
-  const sessions = createLegacySessions(edge, streams, underWay, options);
-  const sse = post === false ? undefined : createSse(edge, streams, underWay, { ...options, post });
+  const sessions = createLegacySessions(protocol, streams, underWay, options);
+  const sse = post === false ? undefined : createSse(protocol, streams, underWay, { ...options, post });
 
   function hasTooManyStreams(): boolean {
     return streams.size >= maxStreams;
@@ -62,10 +64,10 @@ export function createMcpEndpoints(
     const { response } = request;
     const headers = headersOf(request);
     const client = request.clientFor(caller);
-    switch (edge.classify(body, headers)) {
+    switch (protocol.classify(body, headers)) {
       case "modern":
-        if (edge.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
-        return exchange(edge, streams, underWay, { body, headers, accepts, caller, client }, response);
+        if (protocol.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
+        return exchange(protocol, streams, underWay, { body, headers, accepts, caller, client, transport }, response);
       case "opening": {
         const holder = isOneCaller && !hasOwnCaller(request) ? client : caller.id;
         if (!sessions.open(body, { caller, client, holder }, response, accepts)) refuseSession(response);
@@ -80,7 +82,7 @@ export function createMcpEndpoints(
     const { response } = request;
     const { version } = headersOf(request);
     // A revision without sessions has neither method.
-    if (version !== undefined && edge.classify({}, { version }) === "modern")
+    if (version !== undefined && protocol.classify({}, { version }) === "modern")
       return refuse(response, 405, "this revision has no sessions; POST your requests", { Allow: "POST, OPTIONS" });
     const session = findSession(request, caller, version);
     if (session === undefined) return;
@@ -102,8 +104,8 @@ export function createMcpEndpoints(
   ): LegacySession | undefined {
     const id = one(headers["mcp-session-id"]);
     if (id === undefined) refuse(response, 400, "send the Mcp-Session-Id from the response to initialize");
-    else if (version !== undefined && !edge.revisions.includes(version))
-      refuse(response, 400, `revision ${quote(version)} is not supported; use one of ${edge.revisions.join(", ")}`);
+    else if (version !== undefined && !protocol.revisions.includes(version))
+      refuse(response, 400, `revision ${quote(version)} is not supported; use one of ${protocol.revisions.join(", ")}`);
     else {
       const session = sessions.find(id, caller);
       if (session) return session;

@@ -14,6 +14,7 @@ interface Posted {
   readonly accepts: Accepts;
   readonly caller: Caller;
   readonly client: Client;
+  readonly transport: object;
 }
 
 /**
@@ -23,6 +24,7 @@ interface Posted {
 class Exchange implements Peer, Reply, EventStreamAsk {
   readonly caller: Caller;
   readonly client: Client;
+  readonly transport: object;
   readonly takesNotice: boolean;
   readonly #takesJson: boolean;
   readonly #response: OutgoingResponse;
@@ -35,13 +37,14 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   #isAnswered = false;
 
   constructor(
-    { caller, client, accepts }: Posted,
+    { caller, client, accepts, transport }: Posted,
     response: OutgoingResponse,
     streams: EventStreams,
     underWay?: InFlight,
   ) {
     this.caller = caller;
     this.client = client;
+    this.transport = transport;
     this.takesNotice = accepts.events;
     this.#takesJson = accepts.json;
     this.#response = response;
@@ -99,15 +102,15 @@ class Exchange implements Peer, Reply, EventStreamAsk {
 
 /** Disconnecting cancels the request. */
 export function exchange(
-  edge: Protocol,
+  protocol: Protocol,
   streams: EventStreams,
   underWay: InFlight,
   posted: Posted,
   response: OutgoingResponse,
 ): void {
-  const request = new Exchange(posted, response, streams, edge.isListen?.(posted.body) ? undefined : underWay);
+  const request = new Exchange(posted, response, streams, protocol.isListen?.(posted.body) ? undefined : underWay);
   try {
-    edge.exchange(posted.body, posted.headers, request, request);
+    protocol.exchange(posted.body, posted.headers, request, request);
   } catch (cause) {
     request.settle();
     throw cause;

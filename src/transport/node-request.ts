@@ -7,6 +7,7 @@ import { type Client, clientOf, proxiedClient } from "./clients.ts";
 import { forwardedAddress, forwardedHost, isSecure } from "./forwarded.ts";
 import type { Connection } from "./guard.ts";
 import type { IncomingRequest, RequestContext } from "./incoming-request.ts";
+import type { LocatedPath } from "./locate-path.ts";
 import { thenClose } from "./refusals.ts";
 import { unkept } from "./send-json.ts";
 
@@ -26,6 +27,7 @@ export class NodeRequest implements IncomingRequest {
   readonly response: ServerResponse;
   readonly path: string;
   readonly basePath: string;
+  readonly isBelowBase: boolean;
   readonly context: RequestContext | undefined;
   readonly #shared: NodeRequests;
 
@@ -33,13 +35,14 @@ export class NodeRequest implements IncomingRequest {
     shared: NodeRequests,
     message: IncomingMessage,
     response: ServerResponse,
-    { path, basePath }: Pick<IncomingRequest, "path" | "basePath">,
+    { path, basePath, isBelowBase }: LocatedPath,
     context: RequestContext | undefined,
   ) {
     this.message = message;
     this.response = response;
     this.path = path;
     this.basePath = basePath;
+    this.isBelowBase = isBelowBase;
     this.context = context;
     this.#shared = shared;
   }
@@ -62,6 +65,10 @@ export class NodeRequest implements IncomingRequest {
 
   get awaitsContinue(): boolean {
     return this.#shared.expectant.has(this.message);
+  }
+
+  get isBodyRead(): boolean {
+    return this.context?.body !== undefined || isAlreadyRead(this.message);
   }
 
   clientFor(caller: Caller): Client {

@@ -27,7 +27,7 @@ interface Sender {
 
 /** Returns a function that calls back only with a body that may be handled. Any other gets an error response. */
 export function createMessageReader(
-  edge: Protocol,
+  protocol: Protocol,
   { authorize, maxBytes, refusals, noteId, isClosed, fail }: MessageReaderOptions,
 ) {
   const { refuse, refuseBy, refuseLate } = refusals;
@@ -39,7 +39,8 @@ export function createMessageReader(
   ): void => {
     const { headers, response } = request;
     if (!isJson(headers["content-type"])) return refuse(response, 415, "send Content-Type: application/json");
-    if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity")
+    const encoding = headers["content-encoding"];
+    if (!request.isBodyRead && encoding !== undefined && encoding !== "identity")
       return refuse(response, 415, "send the body without a Content-Encoding");
     const accepts = parseAccept(headers.accept);
     const isUnacceptable = !accepts.json && !accepts.events;
@@ -51,11 +52,13 @@ export function createMessageReader(
         if (bytes === "busy")
           return refuse(response, 503, "too many request bodies are arriving; try again soon", { "Retry-After": 1 });
         if (bytes === "too-large")
-          return request.sendTooLarge(edge.error(null, invalidRequest, `a body may have ${maxBytes} bytes at most`));
+          return request.sendTooLarge(
+            protocol.error(null, invalidRequest, `a body may have ${maxBytes} bytes at most`),
+          );
         if (bytes === "already-read") return fail(response, new Error(alreadyRead));
         const parsed = parseMessageBytes(bytes);
-        if (!parsed.ok) return sendJson(response, 400, edge.error(null, parseError, parsed.message));
-        if (actionPath === undefined) noteId(response, edge.requestIdOf(parsed.body));
+        if (!parsed.ok) return sendJson(response, 400, protocol.error(null, parseError, parsed.message));
+        if (actionPath === undefined) noteId(response, protocol.requestIdOf(parsed.body));
         // A late body must not open a session that nobody would end.
         if (isClosed()) return refuseLate(response);
         if (isUnacceptable) return refuseAccept();

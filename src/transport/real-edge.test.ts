@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { notFound } from "../errors.ts";
 import { createProtocol } from "../protocol/create-protocol.ts";
 import type { Call, Change, Resources, Watch } from "../resources.ts";
+import { createFetchHandler } from "./fetch-handler.ts";
 import { listen } from "./listen.ts";
 import { serveStdio } from "./stdio.ts";
 import type { EventReader } from "./test-client.ts";
@@ -164,6 +165,36 @@ describe("the modern era over HTTP", () => {
     });
     expect(await stream.next()).toBeUndefined();
     await closed;
+  });
+
+  it("ends with one handler only what came through it", async () => {
+    const { listen: open, ask, edge, listening } = await serve();
+    const request = modern(9, "subscriptions/listen", { notifications: { resourcesListChanged: true } });
+    const stream = await open(request);
+    await stream.next();
+    const handler = createFetchHandler(edge);
+    const fetch = ({ headers, body }: ReturnType<typeof modern>) =>
+      handler.fetch(
+        new Request("http://localhost/mcp", {
+          method: "POST",
+          headers: { ...headers, "Content-Type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+      );
+    const { body } = await fetch(request);
+    const reader = (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain("acknowledged");
+    const closed = handler.close();
+    let rest = "";
+    for (let next = await reader.read(); !next.done; next = await reader.read()) rest += next.value;
+    expect(rest).toContain('"resultType":"complete"');
+    await closed;
+    expect((await fetch(modern(1, "resources/list"))).status).toBe(503);
+    // The other one goes on.
+    expect((await ask(modern(2, "resources/list"))).status).toBe(200);
+    expect(listening.http.counts.streams).toBe(1);
+    await listening.close();
+    expect(await dataOf(stream)).toMatchObject({ id: 9, result: { resultType: "complete" } });
   });
 
   it("knows no GET and no DELETE (MOD-65)", async () => {

@@ -87,7 +87,7 @@ function idIn(answer: HttpAnswer): unknown {
 async function serve({ options, quotas: limits }: Refusal) {
   const resources = {} as Resources;
   const protocol = createProtocol({ resources, server: { name: "test", version: "1" }, quotas: limits });
-  const listening = await listen(protocol, { port: 0, graceMs: 0, quotas: limits, ...options });
+  const listening = await listen(protocol, { port: 0, graceMs: 0, quotas: limits, log: () => {}, ...options });
   const client = createWireClient(listening.port);
   return {
     ask: client.ask,

@@ -17,13 +17,13 @@ export type Refusals = ReturnType<typeof createRefusals>;
 
 /** Each does nothing if the client is gone, or already has a response. `idFor` returns the id of the request, once it has been read. */
 export function createRefusals(
-  edge: Protocol,
+  protocol: Protocol,
   challenge: string,
   idFor: (response: OutgoingResponse) => string | number | null,
 ) {
   function refuse(response: OutgoingResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
     const code = status >= 500 ? internalError : invalidRequest;
-    sendJson(response, status, edge.error(idFor(response), code, message), headers);
+    sendJson(response, status, protocol.error(idFor(response), code, message), headers);
   }
 
   return {
@@ -32,10 +32,17 @@ export function createRefusals(
       refuse(response, status, message, headers);
     },
     refuseQuota(response: OutgoingResponse, { message, details, retryAfterMs }: QuotaError): void {
-      sendJson(response, 429, edge.error(idFor(response), internalError, message, details), retryAfter(retryAfterMs));
+      sendJson(
+        response,
+        429,
+        protocol.error(idFor(response), internalError, message, details),
+        retryAfter(retryAfterMs),
+      );
     },
     refuseStranger(response: OutgoingResponse): void {
-      refuse(response, 401, "authentication required; send an Authorization header", { "WWW-Authenticate": challenge });
+      refuse(response, 401, "authentication required, or the credentials are not valid", {
+        "WWW-Authenticate": challenge,
+      });
     },
     refuseLate(response: OutgoingResponse): void {
       refuse(response, 503, "this server is shutting down; try again soon", { ...thenClose, "Retry-After": 5 });

@@ -25,7 +25,7 @@ const maxUnderWay = 64;
 const head = "event: message\ndata: ";
 
 export function createSse(
-  edge: Protocol,
+  protocol: Protocol,
   streams: EventStreams,
   underWay: InFlight,
   { post: path, maxSessions = 10_000 }: SseOptions,
@@ -47,7 +47,7 @@ export function createSse(
         closed: end,
       });
       const send = (wire: WireBytes) => stream.send(head, wire);
-      const session = edge.session(
+      const session = protocol.session(
         // A copy: limits count for each session.
         { caller, client: { ...client }, signal: controller.signal, send },
         { modern: false },

@@ -166,7 +166,7 @@ describe("the standing stream", () => {
   });
 
   it("works for hundreds of sessions at once, and leaves nothing behind", async () => {
-    const served = await serveFake({}, { keepAliveMs: 20 });
+    const served = await serveFake({}, { keepAliveMs: 100 });
     const all = await Promise.all(
       Array.from({ length: 300 }, async () => {
         const id = await served.initialize("2025-06-18");

@@ -30,7 +30,7 @@ const maxUnderWay = 64;
 
 /** Resolves when the session is over: the input ended, the output broke, or the signal was aborted. Never rejects. */
 export async function serveStdio(
-  edge: Protocol,
+  protocol: Protocol,
   {
     input = process.stdin,
     output = process.stdout,
@@ -108,12 +108,12 @@ export async function serveStdio(
 
   function take(line: InputLine): void {
     if (line === "too-long")
-      return void write(edge.error(null, -32600, `a message may have ${maxMessageBytes} bytes at most`));
+      return void write(protocol.error(null, -32600, `a message may have ${maxMessageBytes} bytes at most`));
     if (line.every(isBlank)) return;
     const parsed = parseMessageBytes(line);
-    if (!parsed.ok) return void write(edge.error(null, -32700, parsed.message));
+    if (!parsed.ok) return void write(protocol.error(null, -32700, parsed.message));
 
-    const isQuestion = !edge.isListen?.(parsed.body);
+    const isQuestion = !protocol.isListen?.(parsed.body);
     let over = false;
     const reply: Reply = {
       notify: (wire) => (over ? undefined : write(wire)),
@@ -152,7 +152,7 @@ export async function serveStdio(
     outputBroke.resolve();
   }
 
-  const session = edge.session({ caller, signal: controller.signal, send: write }, { modern: true });
+  const session = protocol.session({ caller, signal: controller.signal, send: write }, { modern: true });
   const stop = () => stopped.resolve();
   input.on("data", takeChunk).on("end", endInput).on("error", endInput).on("close", endInput);
   output.on("error", breakOff).on("close", breakOff);
@@ -167,7 +167,7 @@ export async function serveStdio(
   taking = true;
   unread.abort();
   input.off("data", takeChunk).off("end", endInput).pause();
-  const closing = signal?.aborted ? edge.close().catch(() => undefined) : undefined;
+  const closing = signal?.aborted ? protocol.close().catch(() => undefined) : undefined;
   await isDoneWithin(Promise.race([Promise.all([closing, underWay.idle()]), outputBroke.promise]), graceMs);
   session.close();
   controller.abort();

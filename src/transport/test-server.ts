@@ -24,8 +24,9 @@ export const underTest = { isFetch: false };
 /** For what a fetch handler cannot see: connections, and buffers of the system. */
 export const itOnNode = (name: string, test: () => Promise<void>): void => it.skipIf(underTest.isFetch)(name, test);
 
-export async function serveFake(script: Script = {}, options: Partial<ListenOptions> = {}): Promise<FakeServer> {
+export async function serveFake(script: Script = {}, given: Partial<ListenOptions> = {}): Promise<FakeServer> {
   const edge = createFakeProtocol(script);
+  const options = { log: () => {}, ...given };
   const listening = underTest.isFetch
     ? await listenByFetch(edge, options)
     : await listen(edge, { port: 0, graceMs: 0, ...options });

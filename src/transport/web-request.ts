@@ -33,6 +33,7 @@ export class WebRequest implements IncomingRequest {
   readonly url: string;
   readonly path: string;
   readonly basePath: string;
+  readonly isBelowBase: boolean;
   readonly context: FetchContext | undefined;
   readonly connection: Connection;
   readonly awaitsContinue = false;
@@ -46,10 +47,15 @@ export class WebRequest implements IncomingRequest {
     // Only the header is the client's word: some runtimes make the URL from headers of proxies. HTTP/2 has no such header.
     this.headers = { host, ...Object.fromEntries(request.headers) };
     this.url = pathname + search;
-    ({ path: this.path, basePath: this.basePath } = shared.locate(this.url));
+    ({ path: this.path, basePath: this.basePath, isBelowBase: this.isBelowBase } = shared.locate(this.url));
     this.connection = { isSecure: protocol === "https:" };
     this.response = new WebResponse(request.method === "HEAD");
     this.#shared = shared;
+  }
+
+  get isBodyRead(): boolean {
+    const { bodyUsed, body } = this.request;
+    return this.context?.body !== undefined || bodyUsed || body?.locked === true;
   }
 
   clientFor(caller: Caller): Client {
@@ -59,9 +65,8 @@ export class WebRequest implements IncomingRequest {
   readBody(done: (body: RequestBody) => void): void {
     const { request, context } = this;
     const { maxBodyBytes } = this.#shared;
+    if (this.isBodyRead) return done(bytesOfBody(context?.body, maxBodyBytes));
     if (Number(this.headers["content-length"]) > maxBodyBytes) return done("too-large");
-    if (context?.body !== undefined) return done(bytesOfBody(context.body, maxBodyBytes));
-    if (request.bodyUsed) return done("already-read");
     if (request.body === null) return done(Buffer.alloc(0));
     // Disconnected: nobody waits for a response.
     this.#read(request.body).then(done, () => this.response.abandon());

@@ -11,6 +11,7 @@ import { createPathLocator } from "./locate-path.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import { thenClose } from "./refusals.ts";
+import type { ServedApp } from "./served-app.ts";
 import { isEarly, sendInOrder } from "./send-in-order.ts";
 
 export type { GateDecision } from "./http-core.ts";
@@ -25,7 +26,7 @@ export type RequestGate = (
 /** Answers any request for a document that everyone may read. */
 export type PublicDocument = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface HttpOptions extends HandlerOptions {
+export interface NodeHandlerOptions extends HandlerOptions {
   /** Checks every request on every path, after Host and Origin. Not consulted if the app passes the caller. */
   readonly gate?: RequestGate;
   /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not consulted. */
@@ -38,6 +39,8 @@ export interface HttpOptions extends HandlerOptions {
   readonly isPage?: (path: string) => boolean;
   /** Whether nothing else uses the requests: then their data is released as soon as a stream opens. Default: false. */
   readonly ownsRequests?: boolean;
+  /** Whether closing the handler closes the protocol, and with it what others serve of it. Default: false. */
+  readonly ownsProtocol?: boolean;
   /** Handles other paths, after the same checks. Returns false for an unknown path. */
   readonly elsewhere?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 }
@@ -50,7 +53,7 @@ export interface HandleContext extends RequestContext {
   readonly next?: NextHandler;
 }
 
-export interface Http {
+export interface NodeHandler {
   /**
    * Handles any request of a `node:http` server, also below a mount path and after a body parser. A context that is a function is
    * `next`, so that this is a middleware of Express and Connect. Never throws, and never passes an error to `next`.
@@ -70,7 +73,7 @@ export interface Http {
 const nothingRaw: string[] = [];
 const nothing: IncomingHttpHeaders = {};
 
-export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
+export function createNodeHandler(app: ServedApp | Protocol, options: NodeHandlerOptions = {}): NodeHandler {
   const {
     endpoint = defaultEndpoint,
     identify,
@@ -80,6 +83,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     isPage,
     elsewhere,
     ownsRequests,
+    ownsProtocol,
   } = options;
   const { maxBodyBytes = defaultBodyLimits.maxBytes, maxArrivingBytes = defaultBodyLimits.maxTotalBytes } = options;
   const locate = createPathLocator({ ...options, endpoint });
@@ -94,7 +98,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     },
   };
   const core = createHttpCore<NodeRequest>(
-    edge,
+    app,
     { ...options, isOneCaller: options.isOneCaller ?? identify === undefined },
     {
       identify: identify && (({ message }) => identify(message)),
@@ -103,6 +107,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       isPage,
       elsewhere: elsewhere && (({ message, response, path }) => elsewhere(message, response, path)),
       ...(ownsRequests && { release: letGo }),
+      ownsProtocol,
     },
   );
 
@@ -113,7 +118,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     const next = typeof given === "function" ? given : given?.next;
     const located = locate(message.url ?? "/", (message as { originalUrl?: string }).originalUrl);
     const request = new NodeRequest(shared, message, response, located, context);
-    if (next && !core.claims(request)) return next();
+    if (next && !(located.isBelowBase && core.claims(request))) return next();
     // No response is possible on this connection; its bytes are read, because unread ones would reset it.
     if (message.socket.writableEnded || (core.state !== "open" && !staysOpenFor(message))) return void message.resume();
     core.track(response);
@@ -173,7 +178,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   };
 }
 
-function documentFor(find: NonNullable<HttpOptions["publicDocument"]>) {
+function documentFor(find: NonNullable<NodeHandlerOptions["publicDocument"]>) {
   return ({ message, response, path }: NodeRequest): (() => void) | undefined => {
     const document = find(path);
     return document && (() => document(message, response));
