@@ -2,6 +2,7 @@
 import type { Writable } from "node:stream";
 import { createPackageNotices } from "../lib/missing-package.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import { wait } from "../lib/wait.ts";
 import type { LogLevel, Runtime } from "../runtime.ts";
 import { createLineLimit } from "./line-limit.ts";
@@ -42,22 +43,36 @@ export function logLevel(env: Readonly<Record<string, string | undefined>>): Log
 export function logLine(level: LogLevel, message: string, facts: Readonly<Record<string, unknown>> = {}): string {
   const details = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} ${short(format(value), 200)}`);
-  return `pressmark ${level}: ${short(oneLine(message), 500)}${details.length > 0 ? ` (${details.join(", ")})` : ""}\n`;
+    .map(([name, value]) => `${name} ${visible(short(format(value), 200))}`);
+  return `pressmark ${level}: ${visible(short(oneLine(message), 500))}${details.length > 0 ? ` (${details.join(", ")})` : ""}\n`;
 }
 
+/** Never throws: a source may log anything. */
 function format(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.message);
   try {
+    if (value instanceof Error) return JSON.stringify(String(value.message));
     return JSON.stringify(value) ?? String(value);
   } catch {
+    return describe(value);
+  }
+}
+
+function describe(value: unknown): string {
+  try {
     return JSON.stringify(String(value));
+  } catch {
+    return `"a value that cannot be shown"`;
   }
 }
 
 function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are intended
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
+}
+
+/** Most lines are plain ASCII, which needs no slower look. */
+function visible(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : visibleText(text);
 }
 
 function short(text: string, maxLength: number): string {
