@@ -14,7 +14,7 @@ import {
 } from "./find-package.ts";
 import { schemePattern } from "./mount-base.ts";
 import type { KeyPath, Problem } from "./problem.ts";
-import { ProgramTooLarge } from "./program-files.ts";
+import { UnboundProgram } from "./program-files.ts";
 import { isPlainObject } from "./references.ts";
 import { ProgramError, readProgram, runPackage, runProgram } from "./run-program.ts";
 
@@ -89,7 +89,7 @@ function stateOf(found: SourcePackage): string {
   try {
     return packageDigest(found);
   } catch (cause) {
-    if (cause instanceof ProgramTooLarge) return found.version;
+    if (cause instanceof UnboundProgram) return found.version;
     throw cause;
   }
 }

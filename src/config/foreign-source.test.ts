@@ -113,6 +113,9 @@ describe("a source of a package", () => {
   it.each([
     ["a file that it imports", "the code", () => void write(`${at}/lib/rain.js`, "export const rain = 2;")],
     ["a file that its imports import", "the code", () => void write(`${at}/lib/deep.cjs`, "exports.deep = 2;")],
+    ["a file that nothing seems to import", "the code", () => void write(`${at}/lib/data.txt`, "2")],
+    ["what its names mean", "the code", () => install("1.2.0", {}, { imports: { "#rain": "./lib/rain.js" } })],
+    ["which of its files runs", "the code", () => install("1.2.0", {}, { exports: "./lib/rain.js" })],
     ["its version alone", "the version", () => install("1.2.1", {})],
     [
       "the place that its link leads to",
@@ -130,6 +133,7 @@ describe("a source of a package", () => {
       "index.js": `import { rain } from "./lib/rain.js"; ${weather()} export default definition;`,
       "lib/rain.js": helper,
       "lib/deep.cjs": "exports.deep = 1;",
+      "lib/data.txt": "1",
     });
     await found();
     await trust();
@@ -139,6 +143,15 @@ describe("a source of a package", () => {
     expect(outdated(await found())).toEqual([
       expect.stringContaining(`mounts.sky changed since it was trusted: ${changed} of pressmark-source-weather`),
     ]);
+    expect(ran()).toBe(false);
+  });
+
+  it("with more files than can be reviewed cannot be trusted", async () => {
+    install("1.2.0", { "index.js": `${weather()} export default definition;` });
+    for (let index = 0; index <= 5000; index += 1) write(`${at}/many/${index}`, "");
+    await found();
+    const [permission] = await permissionsAsked(join(folder, "project/pressmark.config.yaml"), world);
+    expect(permission?.refused).toBe("has a package of more than 5000 files or 64 MiB");
     expect(ran()).toBe(false);
   });
 
