@@ -32,7 +32,7 @@ describe("an error", () => {
     const circle: Record<string, unknown> = {};
     circle["circle"] = circle;
     for (const details of [circle, { toJSON: fail }, { at: { toJSON: fail } }, { toJSON: () => "text" }])
-      expect(toResourceError(foreign({ kind: "invalid", message: "m", details }))).toMatchObject({
+      expect(toResourceError(branded({ kind: "invalid", message: "m", details }))).toMatchObject({
         kind: "invalid",
         message: "m",
         details: undefined,
@@ -42,17 +42,17 @@ describe("an error", () => {
   });
 
   it.each([
-    ["has no members", foreign({})],
-    ["has an unknown kind", foreign({ kind: "nope", message: "m" })],
+    ["has no members", branded({})],
+    ["has an unknown kind", branded({ kind: "nope", message: "m" })],
     [
       "has a kind that fails",
-      foreign({
+      branded({
         get kind() {
           return fail();
         },
       }),
     ],
-    ["has a message that fails", foreign({ kind: "invalid", message: { toString: fail } })],
+    ["has a message that fails", branded({ kind: "invalid", message: { toString: fail } })],
     ["is a proxy that fails", new Proxy({}, { has: fail, getPrototypeOf: fail })],
     ["is an error whose name fails", Object.defineProperty(new Error("m"), "name", { get: fail })],
   ])("that %s is unexpected", (_what, thrown) => {
@@ -63,12 +63,12 @@ describe("an error", () => {
   });
 
   it("of another program without a message has one", () => {
-    expect(toResourceError(foreign({ kind: "invalid", message: 7 })).message).toBe("7");
+    expect(toResourceError(branded({ kind: "invalid", message: 7 })).message).toBe("7");
   });
 });
 
 /** An object that claims to be an error of another copy. */
-function foreign(members: object): object {
+function branded(members: object): object {
   return Object.defineProperty(members, Symbol.for("pressmark.ResourceError"), { value: true });
 }
 

@@ -33,13 +33,6 @@ it("progress in a type that JSON does not have is sent as numbers", () => {
 });
 
 it("every error of a source gives a response", () => {
-  const fail = () => {
-    throw new Error("this member fails");
-  };
-  const answer = (thrown: unknown) => {
-    const { wire } = failure(1, thrown, revision20251125, { uri: "a:b" }, () => {});
-    return (JSON.parse(wire.join("")) as { readonly error: unknown }).error;
-  };
   expect(answer(new ResourceError("too-large", "it is too large", { details: { bytes: 10n } }))).toEqual({
     code: -32602,
     message: "it is too large",
@@ -70,3 +63,13 @@ it("an observer hears of requests, not of responses", () => {
   toResponder({ jsonrpc: "2.0", id: 1, method: "ping" }, reply, observer).end();
   expect(observed).toMatchObject([{ method: "ping", outcome: "cancelled" }]);
 });
+
+function fail(): never {
+  throw new Error("this member fails");
+}
+
+/** The error of the response to a request that failed with this. */
+function answer(thrown: unknown): unknown {
+  const { wire } = failure(1, thrown, revision20251125, { uri: "a:b" }, () => {});
+  return (JSON.parse(wire.join("")) as { readonly error: unknown }).error;
+}

@@ -22,9 +22,6 @@ describe("the log", () => {
     expect(line).toContain("none null");
     expect(line).toContain('big "10"');
     expect(line.trimEnd()).not.toContain("\n");
-    const fails = () => {
-      throw new Error("this member fails");
-    };
     const facts = {
       proxy: new Proxy({}, { getPrototypeOf: fails, get: fails }),
       text: { toJSON: fails, toString: fails },
@@ -95,3 +92,7 @@ describe("a repeated log line", () => {
     expect(lines.at(-1)).toBe("pressmark warn: heard again\n");
   });
 });
+
+function fails(): never {
+  throw new Error("this member fails");
+}
