@@ -13,6 +13,11 @@ const help = `Usage: npm create pressmark-source [name] [-- --yes]
 const prefix = "pressmark-source-";
 const exampleName = "my-backend";
 const template = join(dirname(fileURLToPath(import.meta.url)), "template");
+/** Names of built-in sources and reserved schemes, which Pressmark refuses. */
+const takenNames =
+  "about analysis blob config data docs file gcs gdrive git http https javascript mailto mcp memory metrics postgres pressmark redis s3 set sets skill skills sqlite ui urn web ws wss zed".split(
+    " ",
+  );
 /** npm leaves files with these names out of a package, or takes them for its own. */
 const packedNames = new Map([
   ["_gitignore", ".gitignore"],
@@ -66,6 +71,10 @@ function toNames(text) {
     throw new Error(
       `${JSON.stringify(text.slice(0, 80))} is not a valid name; use lowercase letters, digits and single dashes, beginning with a letter, such as ${exampleName} or @acme/${exampleName}`,
     );
+  if (takenNames.includes(source))
+    throw new Error(
+      `${JSON.stringify(source)} is the name of a built-in source or a reserved scheme; use another, such as ${source}-notes`,
+    );
   const folder = prefix + source;
   return { source, folder, package: isScoped ? `${scope}/${folder}` : folder };
 }
@@ -79,9 +88,11 @@ function write({ source, folder, package: packageName }) {
     throw new Error(`${folder} exists and is not empty; remove it or choose another name`);
   for (const file of filesBelow(template)) {
     const target = join(folder, packedNames.get(file) ?? file);
-    const text = readFileSync(join(template, file), "utf8")
-      .replaceAll(prefix + exampleName, () => packageName)
-      .replaceAll(exampleName, () => source);
+    // In one pass: the new names may contain the old one.
+    const text = readFileSync(join(template, file), "utf8").replaceAll(
+      new RegExp(`(${prefix})?${exampleName}`, "g"),
+      (_, isPackage) => (isPackage ? packageName : source),
+    );
     mkdirSync(dirname(target), { recursive: true });
     // Never over a file that has appeared meanwhile.
     writeFileSync(target, text, { flag: "wx" });

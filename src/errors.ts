@@ -40,8 +40,13 @@ export class ResourceError extends Error {
 
   /** An error of another copy of this package counts too: a source from a package may bring one. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    const isOrdinary = Function.prototype[Symbol.hasInstance].call(this, value);
-    return isOrdinary || (this === ResourceError && typeof value === "object" && value !== null && brand in value);
+    try {
+      const isOrdinary = Function.prototype[Symbol.hasInstance].call(this, value);
+      return isOrdinary || (this === ResourceError && typeof value === "object" && value !== null && brand in value);
+    } catch {
+      // A proxy may refuse to answer.
+      return false;
+    }
   }
 
   override readonly name = "ResourceError";
@@ -112,7 +117,7 @@ export function invalid(message: string, details?: Readonly<Record<string, unkno
 
 /** Returns how long to wait before a retry, if the error says so: an earlier retry fails the same way. */
 export function retryAfterOf(cause: unknown): number | undefined {
-  const afterMs = cause instanceof ResourceError ? cause.details?.["retryAfterMs"] : undefined;
+  const afterMs = cause instanceof ResourceError ? toResourceError(cause).details?.["retryAfterMs"] : undefined;
   return typeof afterMs === "number" ? afterMs : undefined;
 }
 
@@ -123,9 +128,65 @@ export function quote(value: string, maxLength = 120): string {
   return JSON.stringify(short);
 }
 
-/** Converts any failure to what the caller may know: a ResourceError unchanged, anything else as "unexpected". */
+/**
+ * Converts any failure to what the caller may know: a ResourceError unchanged, anything else as "unexpected". An error that another
+ * program made is rebuilt, so that a response can always be written from the result.
+ */
 export function toResourceError(cause: unknown): ResourceError {
-  if (cause instanceof ResourceError) return cause;
-  if (cause instanceof Error && (cause.name === "AbortError" || cause.name === "TimeoutError")) return cancelled(cause);
+  try {
+    if (cause instanceof ResourceError && kinds.has(cause.kind)) return isWhole(cause) ? cause : rebuilt(cause);
+    if (cause instanceof Error && (cause.name === "AbortError" || cause.name === "TimeoutError"))
+      return cancelled(cause);
+  } catch {
+    // A member of the error failed.
+  }
   return new ResourceError("unexpected", "internal error; see the server's log for details", { cause });
+}
+
+const kinds: ReadonlySet<unknown> = new Set(
+  Object.keys({
+    "not-found": true,
+    denied: true,
+    directory: true,
+    invalid: true,
+    "too-large": true,
+    busy: true,
+    unavailable: true,
+    unsupported: true,
+    cancelled: true,
+    unexpected: true,
+  } satisfies Record<ErrorKind, true>),
+);
+
+/** Whether it is of this copy of the package, with details that can be written as JSON. */
+function isWhole(error: ResourceError): boolean {
+  if (!Function.prototype[Symbol.hasInstance].call(ResourceError, error) || typeof error.message !== "string")
+    return false;
+  try {
+    return error.details === undefined || JSON.stringify(error.details) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function rebuilt({ kind, message, passing, details, cause }: ResourceError): ResourceError {
+  return new ResourceError(kind, String(message), {
+    cause,
+    passing: typeof passing === "boolean" ? passing : undefined,
+    details: jsonDetails(details),
+  });
+}
+
+/** As JSON: integers of any size become numbers, or texts if they are too large. Undefined for what cannot be written. */
+function jsonDetails(details: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const text = JSON.stringify(details, (_name, value: unknown) =>
+      typeof value === "bigint" ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value,
+    );
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -13,8 +13,8 @@ import {
   programReason,
   schemeReasons,
 } from "./permissions.ts";
-import type { KeyPath } from "./problem.ts";
-import { programFiles, ProgramTooLarge } from "./program-files.ts";
+import { formatPath, type KeyPath } from "./problem.ts";
+import { programFiles, UnboundProgram } from "./program-files.ts";
 import { type ResolvedReferences, valueAt } from "./references.ts";
 import { realPath } from "../lib/real-path.ts";
 import { type Facts, holds, sha256, versionFact } from "./trust.ts";
@@ -88,9 +88,11 @@ export function mayRun(
   try {
     const facts = of ? packageFacts(of) : programFiles(file, content, folder);
     asking.becauseWritten(key, of ? reason : programReason(Object.keys(facts), key));
-    return asking.bind(part, facts) && asking.isGrantedAsWritten(part);
+    // Which of these files runs first: a link may lead to another of them.
+    const entry = { [`where ${formatPath(key.slice(2))} leads`]: sha256(realPath(file)) };
+    return asking.bind(part, { ...facts, ...entry }) && asking.isGrantedAsWritten(part);
   } catch (cause) {
-    if (!(cause instanceof ProgramTooLarge)) throw cause;
+    if (!(cause instanceof UnboundProgram)) throw cause;
     asking.becauseWritten(key, reason);
     asking.refuse(part, cause.message);
     return false;

@@ -1,11 +1,13 @@
 /** Checks the mounts of a config against the options of their sources. */
 import type { z } from "zod";
+import { quote } from "../errors.ts";
+import { describeThrown } from "../lib/describe-thrown.ts";
 import { nearest } from "../lib/nearest.ts";
 import { onOneLine } from "../lib/on-one-line.ts";
 import type { SourceDefinition } from "../source.ts";
 import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
-import { mountNamePattern } from "./mount-base.ts";
+import { mountNamePattern, reservedSchemes } from "./mount-base.ts";
 import { findSource, type SourceFinding } from "./find-source.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
@@ -35,8 +37,14 @@ export async function checkMounts(
           "a mount's name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters",
       });
     const isObject = takeChecked(check(options.zod.looseObject({}), settings, at, options), options.refuse);
-    const mount = isObject && isPlainObject(settings) ? await checkMount(name, settings, at, options) : undefined;
-    if (mount) mounts.push(mount);
+    if (!isObject || !isPlainObject(settings)) continue;
+    try {
+      const mount = await checkMount(name, settings, at, options);
+      if (mount) mounts.push(mount);
+    } catch (cause) {
+      // A fault of a custom source is none of the other mounts.
+      options.refuse({ path: [...at, "source"], message: `cannot be checked: ${describeThrown(cause)}` });
+    }
   }
   return mounts;
 }
@@ -77,6 +85,14 @@ async function checkMount(
   const mount = takeChecked(check(common, { ...forMount, source: definition.name }, at, options), refuse);
   const checked = takeChecked(check(own, forSource, at, options), refuse);
   if (!mount || !checked) return undefined;
+  const isCustom = !Object.hasOwn(options.registry, definition.name);
+  if (isCustom && mount.value.scheme === undefined) {
+    const problem = basesProblem(definition, checked.value);
+    if (problem !== undefined) {
+      refuse({ path: [...at, "source"], message: problem });
+      return undefined;
+    }
+  }
   for (const key of ["title", "description"])
     if (options.isReferred([...at, key]))
       refuse({ path: [...at, key], message: "is shown to clients, so it must not contain a reference" });
@@ -103,6 +119,20 @@ function optionsOf(definition: SourceDefinition, zod: MountChecking["zod"]): z.Z
   } catch {
     return undefined;
   }
+}
+
+/** Why a custom source cannot answer for the URIs that it claims. */
+function basesProblem(definition: SourceDefinition, options: unknown): string | undefined {
+  const own: unknown = definition.base?.(options) ?? [];
+  const others: unknown = definition.aliases?.(options) ?? [];
+  if (!Array.isArray(others)) return `has "aliases" that return no list of URI prefixes`;
+  for (const base of [own, others].flat() as readonly unknown[]) {
+    if (typeof base !== "string") return `has a "base" or "aliases" that return no URI prefix`;
+    const [scheme = ""] = base.split(":", 1);
+    if (reservedSchemes.has(scheme.toLowerCase()))
+      return `answers for ${quote(base)}, but the scheme ${quote(scheme)} is reserved; use another`;
+  }
+  return undefined;
 }
 
 /** Paths of texts below these options that are written in the config itself. */

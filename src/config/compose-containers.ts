@@ -51,8 +51,12 @@ function publishedPort(ports: readonly unknown[], target: number): number | unde
   return undefined;
 }
 
+const secretName = /PASS|PWD|SECRET|TOKEN|KEY|CREDENTIAL/i;
+
+/** A user name with a password after a colon is a secret too; the colon of a default is none. */
 function mayBeSecret(name: string, value: string): boolean {
-  return /PASS|PWD|SECRET|TOKEN|KEY|CREDENTIAL/i.test(name) || (value.includes("://") && mayHoldSecret(value));
+  const isPair = /USER/i.test(name) && value.replaceAll(/\$\{[^{}]*\}/g, "").includes(":");
+  return secretName.test(name) || isPair || (value.includes("://") && mayHoldSecret(value));
 }
 
 /** The variable that the value consists of, without its default, which may be the secret; else the name itself. */
@@ -68,7 +72,8 @@ function toReference(value: string): string {
   let end = 0;
   for (const { 0: whole, 1: plain, 2: name = plain, 3: fallback, index } of variables) {
     text += encodeURIComponent(value.slice(end, index));
-    text += fallback === undefined ? `\${env:${name}}` : `\${env:${name}:-${fallback}}`;
+    // The default of a secret is one too.
+    text += fallback === undefined || secretName.test(name ?? "") ? `\${env:${name}}` : `\${env:${name}:-${fallback}}`;
     end = index + whole.length;
   }
   return text + encodeURIComponent(value.slice(end));

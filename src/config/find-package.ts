@@ -1,12 +1,13 @@
 /** Finds an installed package that a config names as a source. Runs nothing of it. */
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { quote } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { realPath } from "../lib/real-path.ts";
 import { statsOf } from "../lib/stats-of.ts";
 import { entryCandidates } from "./package-entry.ts";
-import { programFiles } from "./program-files.ts";
+import { packageFiles } from "./package-files.ts";
+import { foldersAbove, programFiles } from "./program-files.ts";
 import { isPlainObject } from "./references.ts";
 import { readProgram } from "./run-program.ts";
 import { isBelow, sha256 } from "./trust.ts";
@@ -95,14 +96,21 @@ export function findPackage({ name, subpath }: PackageSpecifier, from: string): 
   return { name, version: versionOf(manifest), folder, entry, content };
 }
 
-/** A digest of the entry and of all files that it imports by relative paths, recursively. May throw a ProgramTooLarge. */
-export function packageDigest({ entry, content, folder }: SourcePackage): string {
-  return sha256(canonicalJson(programFiles(entry, content, folder)));
-}
+/** Of a package as it was found: each look at it gives another object. */
+const digests = new WeakMap<SourcePackage, string>();
 
-function foldersAbove(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
+/**
+ * A digest of which file runs, of all files in the package's folder, and of files elsewhere that its entry imports by relative paths,
+ * recursively. May throw a UnboundProgram.
+ */
+export function packageDigest(found: SourcePackage): string {
+  const known = digests.get(found);
+  if (known !== undefined) return known;
+  const { entry, content, folder } = found;
+  const files = { ...programFiles(entry, content, folder), ...packageFiles(folder) };
+  const digest = sha256(canonicalJson({ entry: relative(folder, entry), files }));
+  digests.set(found, digest);
+  return digest;
 }
 
 const maxManifestBytes = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -70,10 +70,26 @@ describe("a custom source", () => {
     expect(existsSync(join(folder, "ran"))).toBe(false);
 
     await grantPermissions(file, await permissionsAsked(file, world), world);
-    expect((await load()).mounts.map(({ name }) => name)).toEqual(["sky", "here"]);
+    expect((await load()).mounts.map(({ name }) => name)).toEqual(["here", "sky"]);
 
     writeFileSync(program, `${weather()} export default definition; // another`);
     expect((await load()).mounts.map(({ name }) => name)).toEqual(["here"]);
+  });
+
+  it("does not run when its link leads to another of its files", async () => {
+    const quiet = weather().slice(weather().indexOf("const definition"));
+    write("one.ts", `// "./two.ts"\n${quiet} export default definition;`);
+    write("two.ts", `// "./one.ts"\n${weather()} export default definition;`);
+    symlinkSync("one.ts", join(folder, "project", "weather.ts"));
+    const file = write("pressmark.config.yaml", yaml);
+    await grantPermissions(file, await permissionsAsked(file, world), world);
+    const before = await loadConfig({ file, named: false }, world);
+    expect("config" in before && before.config.mounts).toMatchObject([{ name: "sky" }]);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
+    rmSync(join(folder, "project", "weather.ts"));
+    symlinkSync("two.ts", join(folder, "project", "weather.ts"));
+    await loadConfig({ file, named: false }, world);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
   });
 
   it("stands in a config in TypeScript as it is", async () => {

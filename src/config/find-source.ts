@@ -12,9 +12,9 @@ import {
   parsePackage,
   type SourcePackage,
 } from "./find-package.ts";
-import { schemePattern } from "./mount-base.ts";
+import { reservedSchemes, schemePattern } from "./mount-base.ts";
 import type { KeyPath, Problem } from "./problem.ts";
-import { ProgramTooLarge } from "./program-files.ts";
+import { UnboundProgram } from "./program-files.ts";
 import { isPlainObject } from "./references.ts";
 import { ProgramError, readProgram, runPackage, runProgram } from "./run-program.ts";
 
@@ -89,7 +89,7 @@ function stateOf(found: SourcePackage): string {
   try {
     return packageDigest(found);
   } catch (cause) {
-    if (cause instanceof ProgramTooLarge) return found.version;
+    if (cause instanceof UnboundProgram) return found.version;
     throw cause;
   }
 }
@@ -131,6 +131,7 @@ function definitionProblem(value: unknown, { registry }: SourceFinding): string 
   const { name, scheme, referencesOnly = [] } = value as unknown as SourceDefinition;
   if (!schemePattern.test(scheme))
     return `${wanted}: its "scheme" is ${quote(scheme, 40)}, which is no scheme of a URI`;
+  if (reservedSchemes.has(scheme)) return `has the scheme ${quote(scheme)}, which is reserved; use another`;
   if (!Array.isArray(referencesOnly) || referencesOnly.some((option) => typeof option !== "string"))
     return `${wanted}: its "referencesOnly" is not a list of names`;
   // Trust depends on the names of built-in sources.

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Config } from "./config.ts";
 import { findSource } from "./find-source.ts";
 import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
@@ -85,7 +85,7 @@ describe("a source of a package", () => {
     expect(ran()).toBe(false);
     await trust();
     const after = await found();
-    expect(after.mounts[0]).toMatchObject({ name: "sky", options: { city: "札幌" }, definition: { name: "weather" } });
+    expect(after.mounts[1]).toMatchObject({ name: "sky", options: { city: "札幌" }, definition: { name: "weather" } });
     expect(problems(await load(true, yaml.replace("city:", "town:")))).toEqual([
       expect.stringMatching(/mounts\.sky\.city: is missing/),
       expect.stringMatching(/mounts\.sky\.town: unknown option/),
@@ -96,7 +96,7 @@ describe("a source of a package", () => {
     install("1.2.0", { "index.js": `${weather()} export default definition;` });
     await found();
     await trust();
-    expect(names(await found())).toEqual(["sky", "here"]);
+    expect(names(await found())).toEqual(["here", "sky"]);
     install("1.3.0", { "index.js": `${weather("", "ran-again")} export default definition;` });
     const upgraded = await found();
     expect(names(upgraded)).toEqual(["here"]);
@@ -113,6 +113,9 @@ describe("a source of a package", () => {
   it.each([
     ["a file that it imports", "the code", () => void write(`${at}/lib/rain.js`, "export const rain = 2;")],
     ["a file that its imports import", "the code", () => void write(`${at}/lib/deep.cjs`, "exports.deep = 2;")],
+    ["a file that nothing seems to import", "the code", () => void write(`${at}/lib/data.txt`, "2")],
+    ["what its names mean", "the code", () => install("1.2.0", {}, { imports: { "#rain": "./lib/rain.js" } })],
+    ["which of its files runs", "the code", () => install("1.2.0", {}, { exports: "./lib/rain.js" })],
     ["its version alone", "the version", () => install("1.2.1", {})],
     [
       "the place that its link leads to",
@@ -130,15 +133,25 @@ describe("a source of a package", () => {
       "index.js": `import { rain } from "./lib/rain.js"; ${weather()} export default definition;`,
       "lib/rain.js": helper,
       "lib/deep.cjs": "exports.deep = 1;",
+      "lib/data.txt": "1",
     });
     await found();
     await trust();
-    expect(names(await found())).toEqual(["sky", "here"]);
+    expect(names(await found())).toEqual(["here", "sky"]);
     rmSync(join(folder, "ran"));
     change();
     expect(outdated(await found())).toEqual([
       expect.stringContaining(`mounts.sky changed since it was trusted: ${changed} of pressmark-source-weather`),
     ]);
+    expect(ran()).toBe(false);
+  });
+
+  it("with more files than can be reviewed cannot be trusted", async () => {
+    install("1.2.0", { "index.js": `${weather()} export default definition;` });
+    for (let index = 0; index <= 5000; index += 1) write(`${at}/many/${index}`, "");
+    await found();
+    const [permission] = await permissionsAsked(join(folder, "project/pressmark.config.yaml"), world);
+    expect(permission?.refused).toBe("has a package of more than 5000 files or 64 MiB");
     expect(ran()).toBe(false);
   });
 
@@ -210,12 +223,65 @@ describe("a source of a package", () => {
     ["no function", ["usesCredentials: true,"], /its "usesCredentials" is not a function/],
     ["options that fail", ["...{ options() { throw new Error('x'); } },"], /has no valid "options"/],
     ["options of another kind", ["...{ options: () => ({}) },"], /has no valid "options"/],
+    ["options without a type", ["...{ options: () => ({ _zod: 1 }) },"], /cannot be checked/],
+    [
+      "a check that fails",
+      ["...{ options: (z) => z.looseObject({}).refine(() => { throw new Error('no check'); }) },"],
+      /cannot be checked: no check/,
+    ],
+    [
+      "a name that fails",
+      "export default { get name() { throw new Error('no name'); } };",
+      /cannot be checked: no name/,
+    ],
+    ["a reserved scheme", ["...{ scheme: 'https' },"], /has the scheme "https", which is reserved; use another/],
+    [
+      "a reserved base",
+      ["base: () => 'File:///etc/',"],
+      /answers for "File:\/\/\/etc\/", but the scheme "File" is reserved/,
+    ],
+    [
+      "a reserved alias",
+      ["aliases: () => ['pressmark://'],"],
+      /answers for "pressmark:\/\/", but the scheme "pressmark" is/,
+    ],
+    ["aliases that fail", ["aliases() { throw new Error('no alias'); },"], /cannot be checked: no alias/],
+    ["a base of another kind", ["base: () => 7,"], /has a "base" or "aliases" that return no URI prefix/],
     ["an error", "throw new Error('no umbrella');", /failed to run: no umbrella/],
+    ["an error that cannot be shown", "throw { toString() { throw 1; } };", /it threw a value that cannot be shown/],
   ])("with %s is refused", async (_what, text, says) => {
     const program = typeof text === "string" ? text : `${weather(text[0])} export default definition;`;
     install("1.0.0", { "index.js": program });
-    const [line] = problems(await load(true));
+    const config = await load(true, `${yaml}  here:\n    source: memory\n    resources: { a: b }\n`);
+    expect(names(config)).toEqual(["here"]);
+    const [line] = problems(config);
     expect(line).toMatch(says);
     expect(line).toMatch(/^pressmark\.config\.yaml:3:13 mounts\.sky\.source/);
+  });
+
+  it.each(["export default new Promise(() => {});", "await new Promise(() => {}); export default 7;"])(
+    "that does not finish loading is left out: %s",
+    async (program) => {
+      install("1.0.0", { "index.js": program });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      try {
+        const loading = load(true);
+        await vi.waitUntil(() => vi.getTimerCount() > 0);
+        await vi.advanceTimersByTimeAsync(30_000);
+        expect(problems(await loading)).toEqual([
+          expect.stringMatching(/"pressmark-source-weather" did not finish loading within 30 s/),
+        ]);
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
+
+  it("comes after the built-in ones, which keep the URIs that it shares with them", async () => {
+    install("1.0.0", { "index.js": `${weather()} export default definition;` });
+    expect(names(await load(true, `${yaml}  here:\n    source: memory\n    resources: { a: b }\n`))).toEqual([
+      "here",
+      "sky",
+    ]);
   });
 });

@@ -131,7 +131,10 @@ export async function loadWith(
   checkQuotas(quotas, Object.keys(callers), { refuse });
   checkAuth(server, { callers: Object.keys(callers), refuse });
   const byMount = problemsByMount(problems);
-  const mounts = checked.filter(({ name }) => !byMount.has(name));
+  const valid = checked.filter(({ name }) => !byMount.has(name));
+  // Of two mounts that share URIs, the later one is left out: that of a custom source.
+  const isCustom = ({ definition }: MountConfig) => !Object.hasOwn(registry, definition.name);
+  const mounts = [...valid.filter((each) => !isCustom(each)), ...valid.filter(isCustom)];
   const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
   for (const [section, reasons] of [
     ["server", serverReasons(server)],

@@ -9,3 +9,21 @@ export const mountNamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
 export function mountBase(scheme: string, name: string): string {
   return `${scheme}://${encodeURIComponent(name)}/`;
 }
+
+/** Schemes that Pressmark, a host or a browser interprets in a special way. */
+export const takenSchemes: ReadonlySet<unknown> = new Set(["pressmark", "set", "ui", "zed", "http", "https"]);
+
+/** Schemes that a custom source cannot answer for: those, and what belongs to this machine or to a page. */
+export const reservedSchemes: ReadonlySet<unknown> = new Set([
+  ...takenSchemes,
+  "sets",
+  "file",
+  "data",
+  "blob",
+  "about",
+  "javascript",
+  "mailto",
+  "urn",
+  "ws",
+  "wss",
+]);

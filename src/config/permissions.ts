@@ -1,6 +1,7 @@
 /** Permissions that a found config needs: to run programs, leave its folder, read the environment, or accept other machines. */
 import { basename, relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
+import { takenSchemes } from "./mount-base.ts";
 import { placesBeyond } from "../backends/git/reach.ts";
 import { findRepository } from "../backends/git/repository.ts";
 import type { MountConfig } from "./config.ts";
@@ -192,9 +193,6 @@ export async function mountReasons(
   const what = typeof command === "string" ? `, which starts ${quote(command)},` : "";
   return [`uses the source ${quote(definition.name)}${what} for ${which}`];
 }
-
-/** Schemes that Pressmark, a host or a browser interprets in a special way. */
-const takenSchemes: ReadonlySet<unknown> = new Set(["pressmark", "set", "ui", "zed", "http", "https"]);
 
 /** The reason for a mount that would serve URIs of something else: the picker, the status, a web page. */
 export function schemeReasons({ name, scheme }: Pick<MountConfig, "name" | "scheme">): string[] {

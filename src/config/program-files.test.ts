@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ProgramTooLarge, programFiles } from "./program-files.ts";
+import { UnboundProgram, programFiles } from "./program-files.ts";
 
 let folder: string;
 
@@ -35,6 +35,14 @@ describe("the files of a program", () => {
     'const { a } = require("./a");',
     'new Worker(new URL("./a.ts", import.meta.url));',
     String.raw`import "\x2e/\u0061.ts";`,
+    String.raw`import "./\u{0000000061}.t\s";`,
+    String.raw`require("\56\57\141.ts");`,
+    'import "./%61.ts";',
+    'import "./x/..\\\\a.ts";',
+    'import "./a\\t.ts";',
+    'import "./\\\na.ts";',
+    'import "\\\r\n./a.ts";',
+    `"x".y("./a.ts")`,
   ])("are found where they are imported with %s", (text) => {
     write("a.ts", "");
     expect(files(text)).toEqual(['"a.ts"', '"main.ts"']);
@@ -59,10 +67,52 @@ describe("the files of a program", () => {
 
   it("are neither packages, nor folders, nor what is not there, nor texts", () => {
     mkdirSync(join(folder, "docs"));
-    write("notes.md", "");
+    write("data.db", "SQLite format 3\0");
     expect(
-      files('import "pkg"; import "node:fs"; const root = "./docs", gone = "./gone.ts", notes = "./notes.md";'),
+      files(
+        'import "pkg"; import "node:fs"; const root = "./docs", gone = "./gone.ts", file = "./data.db", more = ".a";',
+      ),
     ).toEqual(['"main.ts"']);
+  });
+
+  it("have any name that a program can give them", () => {
+    for (const name of ["my file.js", "code.txt", "bare", 'a"b.js', "c#d.js", "e\\f.js"]) write(name, "");
+    const named = ["./my%20file.js", "./code.txt", "./bare", './a"b.js', "./c#d.js", "./e\\f.js"];
+    expect(files(named.map((name) => `require(${JSON.stringify(name)});`).join("\n"))).toEqual(
+      [
+        '"my file.js"',
+        '"code.txt"',
+        '"bare"',
+        String.raw`"a\"b.js"`,
+        '"c#d.js"',
+        String.raw`"e\\f.js"`,
+        '"main.ts"',
+      ].sort(),
+    );
+  });
+
+  it("are those that the package.json of a folder or of the program names", () => {
+    write("folder/package.json", '{"main":"real"}');
+    write("folder/real.js", "");
+    write("folder/index.js", "");
+    write("package.json", '{"imports":{"#own":{"default":"./own.ts"}}}');
+    write("own.ts", "");
+    const text = 'require("./folder"); import "#own";';
+    const before = files(text);
+    expect(before).toEqual([
+      '"folder/index.js"',
+      '"folder/real.js"',
+      '"main.ts"',
+      '"own.ts"',
+      'main and imports of "folder/package.json"',
+      'main and imports of "package.json"',
+    ]);
+    write("package.json", '{"imports":{"#own":{"default":"./own.ts"}},"devDependencies":{"a":"1"}}');
+    expect(files(text)).toEqual(before);
+  });
+
+  it("that name too many paths are refused, before all are looked for", () => {
+    expect(() => files(`"./a\\";`.repeat(30_000))).toThrow(/^names more than 20000 relative paths$/);
   });
 
   it("have other digests when one of them changes", () => {
@@ -78,6 +128,6 @@ describe("the files of a program", () => {
   it("that are too many are refused", () => {
     for (let index = 0; index < 1001; index += 1) write(`many/${index}.ts`, "");
     const all = Array.from({ length: 1001 }, (_, index) => `import "./many/${index}.ts";`).join("\n");
-    expect(() => files(all)).toThrow(ProgramTooLarge);
+    expect(() => files(all)).toThrow(UnboundProgram);
   });
 });

@@ -1,6 +1,8 @@
 /** Runs a user's program and returns its default export: a config, or a source. */
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { describeThrown } from "../lib/describe-thrown.ts";
+import { withDeadline } from "../lib/with-deadline.ts";
 import { statsOf } from "../lib/stats-of.ts";
 import { isPlainObject } from "./references.ts";
 import { sha256 } from "./trust.ts";
@@ -42,12 +44,17 @@ export async function runPackage(entry: string, digest: string): Promise<unknown
   return isPlainObject(exported) && exported["__esModule"] === true ? exported["default"] : exported;
 }
 
+const maxLoadMs = 30_000;
+
+/** Has a deadline: a process that waits for nothing else would end without a word. */
 async function importDefault(url: string): Promise<unknown> {
-  try {
-    const exported = (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>;
-    return await exported["default"];
-  } catch (cause) {
-    const [why = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-    throw new ProgramError(`failed to run: ${why.slice(0, 300)}`);
-  }
+  const late = () => new ProgramError(`did not finish loading within ${maxLoadMs / 1000} s`);
+  return withDeadline(maxLoadMs, new AbortController().signal, late, async () => {
+    try {
+      const exported = (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>;
+      return await exported["default"];
+    } catch (cause) {
+      throw new ProgramError(`failed to run: ${describeThrown(cause)}`);
+    }
+  });
 }

@@ -90,6 +90,11 @@ describe("the database of a compose file", () => {
       "POSTGRES_PASSWORD",
     ],
     [
+      "environment: { POSTGRES_USER: 'app:very-secret', POSTGRES_DB: '${DB_PASSWORD:-very-secret}' }, ports: ['5432:5432']",
+      "postgres://${env:POSTGRES_USER}@127.0.0.1:5432/${env:DB_PASSWORD}",
+      "POSTGRES_PASSWORD",
+    ],
+    [
       "environment: { POSTGRES_HOST_AUTH_METHOD: trust }, ports: ['5432:5432']",
       "postgres://postgres@127.0.0.1:5432/postgres",
       undefined,

@@ -1,8 +1,9 @@
 /** The permission to use a config at all: needed if it is a program, or belongs to another user. */
 import { statSync } from "node:fs";
-import { basename, dirname, extname, resolve } from "node:path";
-import { programFiles, ProgramTooLarge } from "./program-files.ts";
-import { type Facts, type Grant, isGranted, type Permission, whyOutdated } from "./trust.ts";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { programFiles, UnboundProgram } from "./program-files.ts";
+import { realPath } from "../lib/real-path.ts";
+import { type Facts, type Grant, isGranted, type Permission, sha256, whyOutdated } from "./trust.ts";
 
 /** Undefined if no permission is needed. */
 export function wholePermission(file: string, bytes: Uint8Array, grant: Grant): Permission | undefined {
@@ -14,7 +15,7 @@ export function wholePermission(file: string, bytes: Uint8Array, grant: Grant): 
     const outdated = permission.isGranted ? undefined : whyOutdated(grant, permission);
     return { ...permission, outdated };
   } catch (cause) {
-    if (!(cause instanceof ProgramTooLarge)) throw cause;
+    if (!(cause instanceof UnboundProgram)) throw cause;
     const reasons = [`runs ${basename(file)} as a program`];
     return { ...whole, reasons, written: {}, isGranted: false, refused: cause.message };
   }
@@ -30,12 +31,18 @@ function fileReasons(
   const isStranger = me !== undefined && uid !== me && uid !== 0;
   const files = extname(file) === ".ts" ? programFiles(file, bytes, folder) : {};
   const [program, ...imported] = Object.keys(files);
+  const real = realPath(file);
+  const isLink = program !== undefined && real !== join(realPath(dirname(file)), basename(file));
   const more = imported.length === 0 ? "" : `, with ${imported.join(", ")}, which it imports`;
   return {
     reasons: [
       ...(isStranger ? ["belongs to another user of this machine"] : []),
       ...(program === undefined ? [] : [`runs ${basename(file)} as a program, as it is now${more}`]),
     ],
-    written: { ...files, ...(isStranger && { "its owner": String(uid) }) },
+    written: {
+      ...files,
+      ...(isLink && { "where it leads": sha256(real) }),
+      ...(isStranger && { "its owner": String(uid) }),
+    },
   };
 }

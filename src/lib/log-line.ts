@@ -1,20 +1,35 @@
 /** One line of a log for people. */
+import { visibleText } from "./visible-text.ts";
 
 /** Of limited length: names in the facts come from backends and callers. */
 export function logLine(level: string, message: string, facts: Readonly<Record<string, unknown>> = {}): string {
   const details = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} ${short(format(value), 200)}`);
-  return `pressmark ${level}: ${short(oneLine(message), 500)}${details.length > 0 ? ` (${details.join(", ")})` : ""}\n`;
+    .map(([name, value]) => `${name} ${visible(short(format(value), 200))}`);
+  return `pressmark ${level}: ${visible(short(oneLine(message), 500))}${details.length > 0 ? ` (${details.join(", ")})` : ""}\n`;
 }
 
+/** Never throws: a source may log anything. */
 function format(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.message);
   try {
+    if (value instanceof Error) return JSON.stringify(String(value.message));
     return JSON.stringify(value) ?? String(value);
   } catch {
-    return JSON.stringify(String(value));
+    return describe(value);
   }
+}
+
+function describe(value: unknown): string {
+  try {
+    return JSON.stringify(String(value));
+  } catch {
+    return `"a value that cannot be shown"`;
+  }
+}
+
+/** Most lines are plain ASCII, which needs no slower look. */
+function visible(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : visibleText(text);
 }
 
 function oneLine(text: string): string {

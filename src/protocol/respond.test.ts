@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { progressOf, toResponder } from "./respond.ts";
+import { ResourceError } from "../errors.ts";
+import { failure, progressOf, toResponder } from "./respond.ts";
+import { ProtocolError } from "./message.ts";
 import type { RequestOutcome } from "./request-observer.ts";
 import { revision20251125 } from "./revisions/2025-11-25.ts";
 
@@ -21,6 +23,33 @@ it("progress increases, and a slow reader gets it again after catching up", asyn
   expect(said).toEqual([1, 2, 1000]);
 });
 
+it("progress in a type that JSON does not have is sent as numbers", () => {
+  const said: unknown[] = [];
+  const progress = progressOf({ _meta: { progressToken: 7 } }, revision20251125, (_method, about) => {
+    said.push(JSON.parse(JSON.stringify(about)));
+  });
+  progress?.(1n as unknown as number, 10n as unknown as number);
+  expect(said).toEqual([{ progressToken: 7, progress: 1, total: 10 }]);
+});
+
+it("every error of a source gives a response", () => {
+  expect(answer(new ResourceError("too-large", "it is too large", { details: { bytes: 10n } }))).toEqual({
+    code: -32602,
+    message: "it is too large",
+    data: { uri: "a:b", bytes: 10 },
+  });
+  let times = 0;
+  const changing = { toJSON: () => (times++ === 0 ? {} : fail()) };
+  const internal = { code: -32603, message: "internal error; see the server's log for details" };
+  for (const thrown of [
+    new ProtocolError(-32602, "x", { data: { big: 10n } }),
+    new ResourceError("invalid", "x", { details: { changing } }),
+    new Proxy({}, { getPrototypeOf: fail, has: fail }),
+    { [Symbol.for("pressmark.ResourceError")]: true },
+  ])
+    expect(answer(thrown)).toEqual(internal);
+});
+
 it("an observer hears of requests, not of responses", () => {
   const observed: RequestOutcome[] = [];
   const observer = {
@@ -34,3 +63,13 @@ it("an observer hears of requests, not of responses", () => {
   toResponder({ jsonrpc: "2.0", id: 1, method: "ping" }, reply, observer).end();
   expect(observed).toMatchObject([{ method: "ping", outcome: "cancelled" }]);
 });
+
+function fail(): never {
+  throw new Error("this member fails");
+}
+
+/** The error of the response to a request that failed with this. */
+function answer(thrown: unknown): unknown {
+  const { wire } = failure(1, thrown, revision20251125, { uri: "a:b" }, () => {});
+  return (JSON.parse(wire.join("")) as { readonly error: unknown }).error;
+}

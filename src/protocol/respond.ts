@@ -109,8 +109,23 @@ export async function answerTo(
   }
 }
 
-/** The error response. Invisible and missing resources give identical errors. */
+/** The error response. Invisible and missing resources give identical errors. Never throws, whatever a source has thrown. */
 export function failure(
+  id: Id,
+  cause: unknown,
+  revision: Revision,
+  params: RequestParams | undefined,
+  log: Runtime["log"],
+): EncodedResponse {
+  try {
+    return errorOf(id, cause, revision, params, log);
+  } catch (fault) {
+    log("error", "an error could not be sent to the client", { cause: fault });
+    return errorResponse(id, codes.internal, "internal error; see the server's log for details");
+  }
+}
+
+function errorOf(
   id: Id,
   cause: unknown,
   revision: Revision,
@@ -143,13 +158,14 @@ export function progressOf(
   let last = -Infinity;
   let isHeld = false;
   return (done, total, message) => {
-    if (isHeld || !(done > last)) return;
-    last = done;
+    // A source may count in a type that cannot be written as JSON.
+    if (isHeld || !(Number(done) > last)) return;
+    last = Number(done);
     const saying = say("notifications/progress", {
       progressToken: token,
-      progress: done,
-      total,
-      ...(message !== undefined && revision.has.audio && { message }),
+      progress: last,
+      total: total === undefined ? undefined : Number(total),
+      ...(message !== undefined && revision.has.audio && { message: String(message) }),
     });
     if (!saying) return;
     isHeld = true;

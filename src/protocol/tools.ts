@@ -1,5 +1,5 @@
 /** Tools, which a model may call. Their results may contain resources. */
-import { ResourceError } from "../errors.ts";
+import { ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Caller, Icon } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { type ContentBlock, wireBlocks } from "./blocks.ts";
@@ -119,8 +119,9 @@ export const toolsCall: RequestHandler = {
     const calling = withInput(question, toToolCall(question), (request) => tool.call(args, request));
     const answer = await calling.catch((cause: unknown): ToolResult => {
       // The model reads a tool's error; a cancelled call has no reader.
-      if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
-      return { content: [{ type: "text", text: cause.message }], isError: true };
+      const { kind, message } = toResourceError(cause);
+      if (!(cause instanceof ResourceError) || kind === "cancelled") throw cause;
+      return { content: [{ type: "text", text: message }], isError: true };
     });
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     const { content, structuredContent, isError, meta } = answer;

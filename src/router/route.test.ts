@@ -371,9 +371,13 @@ describe("a mount with other bases", () => {
     expect(aliased.find("gs://c/a")).toBeUndefined();
   });
 
-  it("shares them with no other mount", () => {
-    expect(() => createRoutes([{ ...mountAt("gcs://b/", "b"), aliases: ["gs://"] }, mountAt("gs://c/")])).toThrow(
-      /share URIs/,
+  it("shares them with no other mount, and the base is named", () => {
+    const mount = { ...mountAt("gcs://b/", "b"), aliases: ["gs://c/"] };
+    const says = 'the mount "b" also answers for "gs://c/", which is the base of "c"; set "scheme" for "b"';
+    expect(() => createRoutes([mount, mountAt("gs://c/", "c")])).toThrow(says);
+    expect(() => createRoutes([mountAt("gs://c/", "c"), mount])).toThrow(says);
+    expect(() => createRoutes([mountAt("gs://c/d/", "d"), mount])).toThrow(
+      'also answers for "gs://c/", which shares URIs with "d" ("gs://c/d/")',
     );
   });
 });

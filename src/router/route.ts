@@ -55,6 +55,8 @@ interface RouteOptions {
 /** A node in the tree of base segments; the last segment of a base holds the mount. */
 interface Step {
   mount: RoutedMount | undefined;
+  /** The base that ends here, if it is not the mount's own. */
+  alias?: string;
   readonly below: Map<string, Step>;
 }
 
@@ -77,7 +79,7 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
     const bare = base.segments.every((segment) => segment === "");
     const held: RoutedMount = { ...mount, base: formatted, root: bare ? formatted : formatted.slice(0, -1) };
     addBase(held, base, starts);
-    for (const alias of mount.aliases ?? []) addBase(held, parseBase({ ...mount, base: alias }), starts);
+    for (const alias of mount.aliases ?? []) addBase(held, parseBase({ ...mount, base: alias }), starts, alias);
     return held;
   });
   mounted.sort(
@@ -107,7 +109,6 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
   const mark = given.startsWith("//", colon + 1) ? "://" : ":";
   const rest = given.slice(colon + mark.length);
   if (rest !== "" && !rest.endsWith("/")) throw refuse('must end in "/"');
-  if (scheme === "file" && mark === "://" && rest === "") throw refuse('must name a folder, not "file:///"');
   if (verbatim && rest !== "") throw refuse("must be a scheme alone, because its addresses are verbatim");
   if (rest.includes("?") || !isClean(rest)) throw refuse("must be a URI without query, fragment or control characters");
   const raw = rest === "" ? [] : rest.slice(0, -1).split("/");
@@ -117,6 +118,8 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
     if (decoded === "" && (at > 0 || mark === ":")) throw refuse("contains an empty segment");
     return at === 0 && isLocal(scheme, mark, decoded) ? "" : decoded;
   });
+  if (scheme === "file" && mark === "://" && segments.every((segment) => segment === ""))
+    throw refuse('must name a folder, not "file:///"');
   return { scheme, mark, segments };
 }
 
@@ -127,32 +130,46 @@ function formatBase(segment: string, at: number, { mark }: Base): string {
 }
 
 /** Adds the mount to the tree of bases; a base that is a prefix of another would own the other's URIs. */
-function addBase(mount: RoutedMount, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
+function addBase(
+  mount: RoutedMount,
+  { scheme, mark, segments }: Base,
+  starts: Map<string, Step>,
+  alias?: string,
+): void {
   const start = scheme + mark;
   let step = starts.get(start);
   if (step === undefined) starts.set(start, (step = { mount: undefined, below: new Map() }));
   for (const segment of segments) {
-    if (step.mount) throw overlap(step.mount, mount);
+    if (step.mount) throw overlap(step.mount, step.alias, mount, alias);
     let next = step.below.get(segment);
     if (next === undefined) step.below.set(segment, (next = { mount: undefined, below: new Map() }));
     step = next;
   }
   const other = anyMount(step);
-  if (other) throw overlap(other, mount);
+  if (other?.mount) throw overlap(other.mount, other.alias, mount, alias);
   step.mount = mount;
+  step.alias = alias;
 }
 
-function anyMount(step: Step): RoutedMount | undefined {
-  if (step.mount) return step.mount;
+function anyMount(step: Step): Step | undefined {
+  if (step.mount) return step;
   for (const next of step.below.values()) {
-    const mount = anyMount(next);
-    if (mount) return mount;
+    const found = anyMount(next);
+    if (found) return found;
   }
   return undefined;
 }
 
-function overlap(one: RoutedMount, other: RoutedMount) {
+function overlap(one: RoutedMount, aliasOfOne: string | undefined, other: RoutedMount, aliasOfOther?: string) {
   const which = (mount: RoutedMount) => `${quote(mount.name)} (${quote(mount.base)})`;
+  const alias = aliasOfOther ?? aliasOfOne;
+  if (alias !== undefined) {
+    const [claiming, claimed] = aliasOfOther === undefined ? [one, other] : [other, one];
+    const how = alias === claimed.base ? `is the base of ${quote(claimed.name)}` : `shares URIs with ${which(claimed)}`;
+    return invalid(
+      `the mount ${quote(claiming.name)} also answers for ${quote(alias)}, which ${how}; set "scheme" for ${quote(claiming.name)}`,
+    );
+  }
   return invalid(`the mounts ${which(one)} and ${which(other)} share URIs; change the base or scheme of one`);
 }
 

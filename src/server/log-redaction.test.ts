@@ -13,3 +13,16 @@ it("a mount that stays keeps its secrets out of the log, whatever was edited sin
   redaction.runtime.log("warn", "first-secret third-secret");
   expect(logged.map(({ message }) => message)).toEqual(["•••• •••• ••••", "•••• third-secret"]);
 });
+
+it("any value can be logged", () => {
+  const { runtime, logged } = createClock();
+  createLogRedaction(runtime).runtime.log("warn", "x", {
+    a: new Proxy({}, { getPrototypeOf: fails, get: fails }),
+    b: 10n,
+  });
+  expect(logged).toMatchObject([{ facts: { a: "a value that cannot be shown", b: 10n } }]);
+});
+
+function fails(): never {
+  throw new Error("this member fails");
+}

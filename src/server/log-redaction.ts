@@ -10,14 +10,9 @@ export function createLogRedaction(runtime: Runtime) {
   let redactors: readonly Config["redact"][] = [];
 
   function clean(value: unknown): unknown {
-    if (value instanceof Error) return clean(value.message);
     if (typeof value === "string") return redactors.reduce((text, redact) => redact(text), value);
-    if (typeof value !== "object" || value === null) return value;
-    try {
-      return clean(JSON.stringify(value));
-    } catch {
-      return clean(String(value));
-    }
+    if ((typeof value !== "object" && typeof value !== "function") || value === null) return value;
+    return clean(textOf(value));
   }
 
   const redacted: Runtime = {
@@ -39,4 +34,18 @@ export function createLogRedaction(runtime: Runtime) {
       return () => (redactors = before);
     },
   };
+}
+
+/** Never throws: a source may log anything. */
+function textOf(value: object): string | undefined {
+  for (const toText of [
+    () => (value instanceof Error ? String(value.message) : JSON.stringify(value)),
+    () => String(value),
+  ])
+    try {
+      return toText();
+    } catch {
+      // The next way may do.
+    }
+  return "a value that cannot be shown";
 }

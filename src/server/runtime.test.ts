@@ -22,6 +22,19 @@ describe("the log", () => {
     expect(line).toContain("none null");
     expect(line).toContain('big "10"');
     expect(line.trimEnd()).not.toContain("\n");
+    const facts = {
+      proxy: new Proxy({}, { getPrototypeOf: fails, get: fails }),
+      text: { toJSON: fails, toString: fails },
+    };
+    expect(logLine("error", "x", facts)).toBe(
+      'pressmark error: x (proxy "a value that cannot be shown", text "a value that cannot be shown")\n',
+    );
+  });
+
+  it("shows characters that reverse or hide text", () => {
+    expect(logLine("warn", "a\u202eb 札幌", { name: "c\u200bd" })).toBe(
+      String.raw`pressmark warn: a\u202eb 札幌 (name "c\u200bd")` + "\n",
+    );
   });
 
   it("drops lines below the configured level", () => {
@@ -79,3 +92,7 @@ describe("a repeated log line", () => {
     expect(lines.at(-1)).toBe("pressmark warn: heard again\n");
   });
 });
+
+function fails(): never {
+  throw new Error("this member fails");
+}

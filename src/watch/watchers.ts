@@ -1,5 +1,5 @@
 /** One watch per mount, shared by all listeners: the first to join starts it; it stops some time after the last has left. */
-import { quote, ResourceError, retryAfterOf, unsupported } from "../errors.ts";
+import { quote, type ResourceError, retryAfterOf, toResourceError, unsupported } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { type Caller, serverCaller } from "../resources.ts";
 import type { Source, SourceChange, SourceWatch, Runtime } from "../source.ts";
@@ -129,8 +129,9 @@ export function createWatchers(
       }
       if (signal.aborted) return tried();
       delete run?.watch;
-      if (cause instanceof ResourceError && cause.kind === "unsupported") {
-        refuse(cause, coalescer, wasArmed);
+      const error = toResourceError(cause);
+      if (error.kind === "unsupported") {
+        refuse(error, coalescer, wasArmed);
         return tried();
       }
       const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);

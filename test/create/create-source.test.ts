@@ -14,6 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { reservedSchemes } from "../../src/config/mount-base.ts";
+import { sources } from "../../src/sources/index.ts";
 import { createProject } from "../package/project.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -50,6 +52,8 @@ describe("npm create pressmark-source", () => {
     [["pressmark-source-my-notes2"], "pressmark-source-my-notes2", "pressmark-source-my-notes2"],
     [["@acme/notes", "--yes"], "pressmark-source-notes", "@acme/pressmark-source-notes"],
     [["--yes"], "pressmark-source-my-backend", "pressmark-source-my-backend"],
+    [["my-backend2"], "pressmark-source-my-backend2", "pressmark-source-my-backend2"],
+    [["@my-backend/foo"], "pressmark-source-foo", "@my-backend/pressmark-source-foo"],
   ])("with %j writes %s", (words, written, name) => {
     expect(create(...words).stdout).toMatch(new RegExp(`^${written} is ready\\. Next:\n\n {2}cd ${written}\n`));
     expect(readdirSync(folder)).toEqual([written]);
@@ -93,6 +97,16 @@ describe("npm create pressmark-source", () => {
     const { status, stderr } = create(name);
     expect(stderr).toMatch(/^create-pressmark-source: ".*" is not a valid name; use lowercase letters/);
     expect(status).toBe(1);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("refuses the names of all built-in sources, their schemes, and reserved schemes", async () => {
+    const schemes = await Promise.all(Object.values(sources).map(async (load) => (await load()).default.scheme));
+    const taken = [...new Set([...Object.keys(sources), ...schemes, ...reservedSchemes].map(String))].sort();
+    const list = /"(about [^"]*)"/.exec(readFileSync(program, "utf8"))?.[1];
+    expect(list?.split(" ")).toEqual(taken);
+    expect(create("redis").stderr).toMatch(/^create-pressmark-source: "redis" is the name of a built-in source/);
+    expect(create("@acme/http").status).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
   });
 

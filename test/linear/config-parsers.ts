@@ -1,6 +1,7 @@
 /** Parsers of settings, secrets and documents. */
 import { parsePackage } from "../../src/config/find-package.ts";
 import { entryCandidates } from "../../src/config/package-entry.ts";
+import { relativeSpecifiers } from "../../src/config/relative-specifiers.ts";
 import { readYaml } from "../../src/config/parse-text.ts";
 import { parseTomlText } from "../../src/config/hosts/toml-text.ts";
 import { parseJsonText } from "../../src/lib/json-text.ts";
@@ -159,6 +160,18 @@ export const jsonTokens = [
 ];
 
 export const formats: readonly Parser[] = [
+  {
+    name: "relative paths that a program names",
+    tokens: ['"', "'", "`", "./", "..", "\\", "\\u{", "0", "}", "\\\n", "\\x2e", "a"],
+    maxLength: 1024 * kib,
+    run(text) {
+      let left = 20_000;
+      return relativeSpecifiers(text, () => {
+        left -= 1;
+        if (left < 0) throw new Error("too many");
+      });
+    },
+  },
   settings("yaml", yamlTokens),
   settings("toml", tomlTokens),
   settings("json", jsonTokens),
