@@ -50,7 +50,7 @@ export interface BuildServerOptions {
 
 /** An unused source stays open this long for running requests: no request takes longer. */
 const retireMs = 30_000;
-/** Time for the index to end what it reads when the server closes. */
+/** Time for the index to end what it reads before the sources are closed. */
 const indexMs = 3000;
 
 /** If it throws, everything that it opened is closed. */
@@ -243,10 +243,12 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
       closing.abort();
       await following;
       await setsOfServer.close();
-      if (!(await isDoneWithin(index.close(), indexMs, runtime.wait)))
-        runtime.log("warn", "the search index still reads a source that ignores its signal");
+      const indexEnded = index.close();
+      if (!(await isDoneWithin(indexEnded, indexMs, runtime.wait)))
+        runtime.log("warn", "the search index takes long to close, perhaps because a source ignores its signal");
       await (reloadable ?? built).close();
       await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
+      await indexEnded;
     },
   };
 }
