@@ -106,7 +106,14 @@ export { type App, type AppOptions, createApp } from "./server/create-app.ts";
 export { type Server, type OpenServerOptions, openServer } from "./server/open-server.ts";
 export type { ProgramConfigOptions, ProgramMount, ProgramMountOptions } from "./server/program-config.ts";
 export { createRuntime } from "./server/runtime.ts";
-export { serve, type ServeOptions, type ServeStdioOptions, type Serving, type ServingStdio } from "./server/serve.ts";
+export {
+  serve,
+  type ServeOptions,
+  type ServeStdioOptions,
+  type ServeTransports,
+  type Serving,
+  type ServingStdio,
+} from "./server/serve.ts";
 export { type SourceLoaders, type SourceModule, sources } from "./sources/index.ts";
 export { type ActionEndpoint, type ActionResponse, createActionEndpoint } from "./transport/action-endpoint.ts";
 export type { EventLogLimits } from "./transport/event-log.ts";

@@ -5,7 +5,7 @@ import { describeThrown } from "../lib/describe-thrown.ts";
 import { nearest } from "../lib/nearest.ts";
 import { onOneLine } from "../lib/on-one-line.ts";
 import type { SourceDefinition } from "../source.ts";
-import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
+import { check, type Checked, type CheckOptions, declaredNames, isClosed, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
 import { mountNamePattern, reservedSchemes } from "./mount-base.ts";
 import { findSource, type SourceFinding } from "./find-source.ts";
@@ -77,7 +77,7 @@ async function checkMount(
   }
   const ownNames = declaredNames(own, zod);
   const [forMount, rest] = split(settings, commonNames);
-  const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];
+  const [forSource, strange] = ownNames.length > 0 || isClosed(own, zod) ? split(rest, ownNames) : [rest, {}];
   for (const key of Object.keys(strange)) refuse(unknownKey([...at, key], [...ownNames, ...commonNames]));
 
   for (const path of literalsOf(forSource, at, false, definition.referencesOnly ?? [], options))

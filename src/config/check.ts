@@ -83,20 +83,47 @@ export function check<T>(schema: z.ZodType<T>, given: unknown, at: KeyPath, opti
 
 export function unknownKey(path: KeyPath, known: readonly string[]): Problem {
   const key = String(path.at(-1));
-  const meant = nearest(key, known);
+  const meant = nearest(
+    key,
+    known.filter((name) => !isOpposite(key, name)),
+  );
   const names = known.filter((name) => !name.startsWith("$"));
+  const otherwise = names.length > 0 ? `use one of ${names.join(", ")}` : "there are none here, so remove it";
   return {
     path,
     atKey: true,
     ...(meant && { meant: [...path.slice(0, -1), meant] }),
-    message: `unknown option; ${meant ? `did you mean ${quote(meant)}?` : `use one of ${names.join(", ")}`}`,
+    message: `unknown option; ${meant ? `did you mean ${quote(meant)}?` : otherwise}`,
   };
+}
+
+/** Beginnings of names that are spelt alike and mean the opposite. */
+const opposites = [
+  ["include", "exclude"],
+  ["enable", "disable"],
+  ["allow", "disallow"],
+  ["min", "max"],
+  ["import", "export"],
+] as const;
+
+function isOpposite(key: string, name: string): boolean {
+  const [one, other] = [key.toLowerCase(), name.toLowerCase()];
+  return opposites.some(
+    ([left, right]) =>
+      (one.startsWith(left) && other.startsWith(right)) || (one.startsWith(right) && other.startsWith(left)),
+  );
 }
 
 /** The keys of an object schema; empty for other schemas. */
 export function declaredNames(schema: z.ZodType, zod: typeof z): readonly string[] {
   const { def } = unwrap(schema, zod).inner._zod;
   return def.type === "object" ? Object.keys(def.shape) : [];
+}
+
+/** Whether it is an object schema that allows no other keys than it declares. */
+export function isClosed(schema: z.ZodType, zod: typeof z): boolean {
+  const { def } = unwrap(schema, zod).inner._zod;
+  return def.type === "object" && (!def.catchall || def.catchall._zod.def.type === "never");
 }
 
 function unwrap(schema: Schema, zod: typeof z): { readonly inner: z.core.$ZodTypes; readonly isPath: boolean } {

@@ -14,15 +14,16 @@ const nameless =
   /^(?:cursor-key|changed|[0-9a-f]{32}\.json|accounts\.json|\.pressmark\.config\.(?:ya?ml|json))\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Containers that share a folder have separate process ids, and separate host names. */
-const machine = (): string =>
-  hostname()
+export function machineName(): string {
+  return hostname()
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")
     .slice(0, 32);
+}
 
 /** The end of a temporary name, without its unique part. */
 export function processMark(): string {
-  return `.pressmark-${machine()}-${process.pid}-`;
+  return `.pressmark-${machineName()}-${process.pid}-`;
 }
 
 /** Removes files, or folders, that killed processes left in this folder. What cannot be removed stays. */
@@ -53,8 +54,12 @@ function isLeftover(folder: string, name: string, kind: "files" | "folders"): bo
   const ageMs = fileClockMs() - mtimeMs;
   if (of === undefined) return ageMs > namelessMs;
   if (ageMs > abandonedMs) return true;
-  if (of !== machine()) return false;
-  const pid = Number(digits);
+  return hasEnded(of, Number(digits), ageMs);
+}
+
+/** Whether a process of this machine has ended that made something of this age. False for other machines. */
+export function hasEnded(machine: string, pid: number, ageMs: number): boolean {
+  if (machine !== machineName()) return false;
   // A restarted process in a container often has the same id as before.
   return pid === process.pid ? ageMs > process.uptime() * 1000 + 1000 : !isAlive(pid);
 }

@@ -14,6 +14,18 @@ export function canonicalAddress(text: string): string | undefined {
   return new SocketAddress({ address: text, family: "ipv6" }).address.replace(/^::ffff:(?=\d+\.)/, "");
 }
 
+/** Whether only this machine can reach a host, by its address or the name "localhost". Brackets around an IPv6 address are allowed. */
+export function isLoopbackHost(host: string): boolean {
+  const name = withoutBrackets(host).toLowerCase();
+  const address = canonicalAddress(name);
+  return name === "localhost" || address === "::1" || (address !== undefined && /^127\.[\d.]+$/.test(address));
+}
+
+/** `::1` for `[::1]`. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[([^\]]*)\]$/, "$1");
+}
+
 /** Whether a text is an address, or a network such as `10.0.0.0/8` that does not contain every address. */
 export function isNetwork(text: string): boolean {
   const { address, family, bits } = parse(text);

@@ -4,6 +4,7 @@ import { openPolicy, type Policy } from "../access/policy.ts";
 import { createQuotas } from "../access/quotas.ts";
 import type { Config } from "../config/config.ts";
 import { quote } from "../errors.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes, type Routes } from "../router/route.ts";
@@ -39,6 +40,8 @@ export interface BuildServerOptions {
   readonly currentFolder: string;
   /** Whether changes of the config and of indexed resources take effect while the server is open. */
   readonly live: boolean;
+  /** Whether sets that other processes save are noticed. Default: if `live`. */
+  readonly followsSets?: boolean;
   /** The picker as an app, in one file. Default: the one in the package. */
   readonly pickerApp?: string | undefined;
   /** Called when a changed config took effect. */
@@ -47,8 +50,22 @@ export interface BuildServerOptions {
 
 /** An unused source stays open this long for running requests: no request takes longer. */
 const retireMs = 30_000;
+/** Time for the index to end what it reads before the sources are closed. */
+const indexMs = 3000;
 
+/** If it throws, everything that it opened is closed. */
 export async function buildServer(options: BuildServerOptions): Promise<Server> {
+  const opened: (() => Promise<void>)[] = [];
+  try {
+    return await build(options, (close) => void opened.push(close));
+  } catch (cause) {
+    for (const close of opened.toReversed()) await close();
+    throw cause;
+  }
+}
+
+/** Calls `opens` with what closes each thing that it opens. */
+async function build(options: BuildServerOptions, opens: (close: () => Promise<void>) => void): Promise<Server> {
   const { config: first, project, file, stateFolder, cursorKey, live } = options;
   // Sources use the server once it is open.
   const runtime = {
@@ -61,6 +78,7 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
   } satisfies Runtime;
   let config = first;
   let { all: open, faulty } = await openMounts(config, runtime);
+  opens(async () => void (await Promise.all(open.map((mount) => mount.close()))));
   logFaulty(faulty, [], runtime);
   const served = () => open.map(toServed);
   let rules = options.policy ?? (await policyOf(config));
@@ -79,6 +97,7 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
   } satisfies Policy;
   let shownPolicy: Policy = policy;
   const index = createServerIndex({ cacheFolder: options.cacheFolder, project, runtime, live });
+  opens(() => index.close());
   const register = createActivityLog(runtime);
   const deliveries = config.server.activity === false ? undefined : createDeliveryLog(runtime);
   const quotas = createQuotas(runtime);
@@ -102,17 +121,19 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
     stateFolder,
     project,
     runtime,
-    live,
+    live: options.followsSets ?? live,
   });
+  opens(setsOfServer.close);
   const builtInNames = new Set([...own, ...setsOfServer.mounts()].map(({ name }) => name));
   let builtRoutes: Routes | undefined;
   serveIndex();
   const closing = new AbortController();
   const retiring = new Set<Promise<void>>();
-  const build = buildNow();
+  const built = buildNow();
+  opens(built.close);
   const reloadable =
-    live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(build, runtime) : undefined;
-  const resources: Resources = reloadable ?? build.resources;
+    live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(built, runtime) : undefined;
+  const resources: Resources = reloadable ?? built.resources;
   const following = reloadable && file?.follow(apply, closing.signal, () => faulty.length > 0);
 
   /** Built-in mounts decide by themselves: a set shows only members that the caller may see, the status only to the owner. */
@@ -134,7 +155,7 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
       [...own, ...setsOfServer.mounts()],
     );
     const routes = (builtRoutes = createRoutes(mounts));
-    const { close, ...built } = createResources({
+    const { close, ...local } = createResources({
       mounts,
       policy: rules === openPolicy ? openPolicy : policy,
       runtime,
@@ -142,7 +163,7 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
       cursorKey: file ? keyFor(open, cursorKey()) : cursorKey(),
       pageSize: config.server.pageSize,
     });
-    return { resources: built, close, answersFor: (uri) => routes.find(uri)?.mount.source };
+    return { resources: local, close, answersFor: (uri) => routes.find(uri)?.mount.source };
   }
 
   /** Serves the next config. A retry that finds nothing new is ignored. */
@@ -222,9 +243,12 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
       closing.abort();
       await following;
       await setsOfServer.close();
-      await index.close();
-      await (reloadable ?? build).close();
+      const indexEnded = index.close();
+      if (!(await isDoneWithin(indexEnded, indexMs, runtime.wait)))
+        runtime.log("warn", "the search index takes long to close, perhaps because a source ignores its signal");
+      await (reloadable ?? built).close();
       await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
+      await indexEnded;
     },
   };
 }

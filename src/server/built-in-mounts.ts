@@ -20,12 +20,12 @@ export function builtInMounts(options: BuiltInMountsOptions): readonly Mount[] {
   return [statusMount(pages), pickerAppMount(pickerApp)];
 }
 
-/** Adds the built-in mounts whose scheme no other mount uses. */
+/** Adds the built-in mounts whose scheme no other mount uses, also not for other spellings of its URIs. */
 export function withBuiltInMounts(mounts: readonly Mount[], own: readonly Mount[]): readonly Mount[] {
-  const taken = new Set(mounts.map(schemeOf));
-  return [...mounts, ...own.filter((mount) => !taken.has(schemeOf(mount)))];
+  const taken = new Set(mounts.flatMap(({ base, aliases = [] }) => [base, ...aliases].map(schemeOf)));
+  return [...mounts, ...own.filter(({ base }) => !taken.has(schemeOf(base)))];
 }
 
-function schemeOf({ base }: Mount): string {
-  return base.slice(0, base.indexOf(":"));
+function schemeOf(base: string): string {
+  return base.slice(0, base.indexOf(":")).toLowerCase();
 }

@@ -1,18 +1,20 @@
 /** Everything behind a transport, for a program: mounts with their layers, search, tools and the protocol. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Policy } from "../access/policy.ts";
+import type { Problem } from "../config/problem.ts";
 import type { ServerSettings } from "../config/schema.ts";
-import { invalid } from "../errors.ts";
+import { lastingFailure } from "../errors.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import type { Caller, Resources } from "../resources.ts";
 import type { Runtime } from "../source.ts";
+import { appShape, checkOptions } from "./app-options.ts";
 import { buildServer } from "./build-server.ts";
-import { loadCursorKey } from "./cursor-key.ts";
+import { freshCursorKey, loadCursorKey } from "./cursor-key.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { createProgramConfig, type ProgramConfigOptions } from "./program-config.ts";
 import { createRuntime } from "./runtime.ts";
+import { createTemporaryFolder } from "./temporary-folder.ts";
 
 export interface AppOptions extends Omit<ProgramConfigOptions, "server"> {
   /** Name of the server, for clients. */
@@ -37,31 +39,39 @@ export interface AppOptions extends Omit<ProgramConfigOptions, "server"> {
   readonly cursorKey?: Uint8Array;
   /**
    * Folder for the index, sets and the cursor key, so that they survive a restart. One process per folder writes the index.
-   * Default: a temporary folder, which is removed when the app closes.
+   * Default: a temporary folder, which is removed when the app closes; a cursor is then valid in this app only.
    */
   readonly stateFolder?: string;
 }
 
 export interface App {
+  /** Throws "unavailable" once the app is closed. */
   readonly resources: Resources;
   readonly protocol: Protocol;
   readonly runtime: Runtime;
   /** Looks up for this caller what a model should read first: the instructions of later responses name it. Never rejects. */
   prepare(caller: Caller): Promise<void>;
-  /** Ends every watch, closes every source and removes temporary files. */
+  /**
+   * Ends every watch, closes every source, also those that the program has opened, and removes temporary files. Waits 5 seconds for
+   * running requests, and as long for the sources; logs which of them continue.
+   */
   close(): Promise<void>;
 }
 
-const keyBytes = 32;
+const graceMs = 5000;
 
-/** Throws "invalid" if an option or a mount is wrong, and what a source throws when it cannot be opened. */
+/** Throws "invalid" with all wrong options and mounts, and what a source throws when it cannot be opened. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { name, title = name, version = "1.0.0", tools, pageSize, policy, cursorKey } = options;
+  return openApp(options, await checkOptions(options, appShape));
+}
+
+/** Throws "invalid" with the problems of the options, if there are any. */
+export async function openApp(options: AppOptions, problems: readonly Problem[]): Promise<App> {
+  const { name, title = name, version = "1.0.0", tools, pageSize, policy, stateFolder } = options;
   const { instructions, runtime = createRuntime(process.stderr) } = options;
-  if (cursorKey && cursorKey.length !== keyBytes) throw invalid(`the cursor key must have ${keyBytes} bytes`);
   const here = process.cwd();
-  const config = await createProgramConfig({ ...options, server: { tools, pageSize } }, here);
-  const state = openStateFolder(options.stateFolder);
+  const config = await createProgramConfig({ ...options, server: { tools, pageSize } }, here, problems);
+  const state = stateFolder === undefined ? createTemporaryFolder() : { path: resolve(stateFolder) };
   try {
     const server = await buildServer({
       config,
@@ -69,10 +79,12 @@ export async function createApp(options: AppOptions): Promise<App> {
       runtime,
       stateFolder: state.path,
       cacheFolder: state.path,
-      cursorKey: cursorKey ? () => cursorKey : loadCursorKey(state.path, runtime),
+      cursorKey: cursorKeyOf(options, runtime),
       policy,
       currentFolder: here,
       live: true,
+      // Nobody else knows a temporary folder.
+      followsSets: stateFolder !== undefined,
     });
     const features = createFeatures({
       pressmark: server,
@@ -81,38 +93,47 @@ export async function createApp(options: AppOptions): Promise<App> {
     });
     const protocol = createServerProtocol(server, features, { version, isPrivate: options.isPrivate });
     let closing: Promise<void> | undefined;
+    const within = async (work: Promise<void>, late: string): Promise<void> => {
+      try {
+        if (!(await isDoneWithin(work, graceMs, runtime.wait))) runtime.log("warn", late, { server: name });
+      } catch (cause) {
+        runtime.log("error", "an app could not be closed completely", { server: name, cause });
+      }
+    };
     const closeAll = async (): Promise<void> => {
       features.close();
-      await protocol.close();
-      await server.close();
-      state.remove();
+      await within(protocol.close(), "a request or tool still runs after the app was closed: it ignores its signal");
+      await within(server.close(), "a source or the index still runs after the app was closed");
+      if ("remove" in state) state.remove();
     };
     return {
-      resources: server.resources,
+      resources: untilClosed(server.resources, () => closing !== undefined),
       protocol,
       runtime: server.runtime,
       prepare: features.prepare,
       close: () => (closing ??= closeAll()),
     };
   } catch (cause) {
-    state.remove();
+    if ("remove" in state) state.remove();
     throw cause;
   }
 }
 
-interface StateFolder {
-  readonly path: string;
-  remove(): void;
+function cursorKeyOf({ cursorKey, stateFolder }: AppOptions, runtime: Runtime): () => Uint8Array {
+  if (cursorKey === undefined && stateFolder !== undefined) return loadCursorKey(resolve(stateFolder), runtime);
+  const key = cursorKey ?? freshCursorKey();
+  return () => key;
 }
 
-/** A temporary folder is also removed when the process exits without closing the app. */
-function openStateFolder(chosen: string | undefined): StateFolder {
-  if (chosen !== undefined) return { path: resolve(chosen), remove: () => undefined };
-  const path = mkdtempSync(join(tmpdir(), "pressmark-app-"));
-  const remove = (): void => {
-    process.off("exit", remove);
-    rmSync(path, { recursive: true, force: true });
-  };
-  process.on("exit", remove);
-  return { path, remove };
+/** The same resources, whose functions throw once `isClosed`. */
+function untilClosed(resources: Resources, isClosed: () => boolean): Resources {
+  return new Proxy(resources, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== "function" || !isClosed()) return member;
+      return async () => {
+        throw lastingFailure("the app is closed");
+      };
+    },
+  });
 }

@@ -14,7 +14,7 @@ export function loadCursorKey(folder: string, runtime: Pick<Runtime, "log">): ()
     try {
       key = load(folder);
     } catch (cause) {
-      key = freshKey();
+      key = freshCursorKey();
       runtime.log("warn", "the key for cursors cannot be stored, so cursors become invalid when this process ends", {
         folder,
         cause,
@@ -30,7 +30,7 @@ function load(folder: string): Uint8Array {
   if (found?.length === keyBytes) return found;
 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const fresh = freshKey();
+  const fresh = freshCursorKey();
   try {
     // Replaces an invalid file, which nobody can be using; otherwise the key of the process that was first wins.
     writeFileAtomically(path, fresh, { isNew: found === undefined });
@@ -42,7 +42,7 @@ function load(folder: string): Uint8Array {
   }
 }
 
-function freshKey(): Uint8Array {
+export function freshCursorKey(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(keyBytes));
 }
 

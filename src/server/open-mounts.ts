@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Config, FaultyMount, MountConfig } from "../config/config.ts";
 import { mountBase } from "../config/mount-base.ts";
 import { ConfigError } from "../config/problem.ts";
-import { invalid, ResourceError } from "../errors.ts";
+import { ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { annotateLayers } from "../layers/annotate.ts";
 import { standardLayers } from "../layers/standard.ts";
@@ -104,7 +104,7 @@ export async function openMounts(config: Config, runtime: Runtime, current?: Ope
         base = baseOf(settings);
         all.push(await open(settings, base));
       } catch (cause) {
-        if (config.file === undefined) throw cause;
+        if (config.file === undefined) throw config.refusal(["mounts", settings.name], toRefused(cause));
         base ??= missingBase(settings);
         const isTaken = base !== undefined && !isFree(toMount(settings, base, noSource));
         faulty.push(toFaulty(settings, { base, isTaken }, cause, config));
@@ -151,10 +151,14 @@ function toFaulty(
   cause: unknown,
   { refusal }: Config,
 ): UnopenedMount {
-  const known = cause instanceof ResourceError ? cause : invalid(`cannot be opened: ${onOneLine(String(cause))}`);
-  const { message } = refusal(["mounts", name], known);
+  const { message } = refusal(["mounts", name], toRefused(cause));
   const isExpected = optional && !isTaken && isAbsence(cause);
   return { name, problems: [message], isExpected, base: isTaken ? undefined : base, redact, isKept: false };
+}
+
+function toRefused(cause: unknown): ResourceError {
+  if (cause instanceof ResourceError) return cause;
+  return new ResourceError("invalid", `cannot be opened: ${onOneLine(String(cause))}`, { cause });
 }
 
 /** Whether a backend cannot be reached, or a file, folder or package is missing. Anything else is a mistake in the config. */

@@ -170,7 +170,7 @@ describe("an app of a program", () => {
     await expect(createApp({ name: "notes", mounts: wrong })).rejects.toThrow(
       /mounts\["a b"\]: a mount's name(?:.|\n)*fil.*did you mean "file"(?:.|\n)*"?rot"?.*did you mean "root"(?:.|\n)*nothing: must be a source/,
     );
-    await expect(createApp({ name: "notes", mounts: {} })).rejects.toThrow("mounts: is empty; add a mount");
+    await expect(createApp({ name: "notes", mounts: {} })).rejects.toThrow("mounts: is empty; pass mounts by name");
   });
 
   it("retries a failing backend and limits its time, unless the mount has layers of its own", async () => {

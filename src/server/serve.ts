@@ -1,17 +1,21 @@
 /** Serves the mounts of a program with one call. */
 import { join } from "node:path";
 import { invalid, quote } from "../errors.ts";
+import { canonicalAddress, isLoopbackHost, withoutBrackets } from "../lib/networks.ts";
 import { packageFolder } from "../lib/package-folder.ts";
 import type { Caller } from "../resources.ts";
 import { listen, type ListenOptions } from "../transport/listen.ts";
 import { serveStdio, type StdioOptions } from "../transport/stdio.ts";
-import { type App, type AppOptions, createApp } from "./create-app.ts";
+import { checkOptions, serveShape, serveStdioShape } from "./app-options.ts";
+import { type App, type AppOptions, openApp } from "./create-app.ts";
 import { createPickerPage } from "./picker-page.ts";
 import { defaultPort } from "./server-url.ts";
 
 export interface ServeOptions extends AppOptions, Omit<ListenOptions, "port" | "log" | "elsewhere" | "isPage"> {
-  /** 0 chooses a free port. Default: 7357. */
-  readonly port?: number;
+  /** Serves HTTP. */
+  readonly transport?: "http";
+  /** 0 chooses a free port. Digits may be a string, as in an environment variable. Default: 7357. */
+  readonly port?: number | string;
   /** False: the page to pick resources is not served at "/". */
   readonly page?: boolean;
 }
@@ -31,24 +35,31 @@ export interface ServingStdio extends App {
   readonly closed: Promise<void>;
 }
 
+/** The options and the result of `serve` for each transport. */
+export interface ServeTransports {
+  readonly http: { readonly options: ServeOptions; readonly result: Serving };
+  readonly stdio: { readonly options: ServeStdioOptions; readonly result: ServingStdio };
+}
+
 /**
  * Serves mounts over HTTP, or with `transport: "stdio"` to the host that started the program. Over HTTP everyone on this machine is the
- * owner; for other machines, `identify` must tell who a caller is.
+ * owner; for other machines, `identify` must tell who a caller is. Throws as `createApp` does.
  */
-export function serve(options: ServeStdioOptions): Promise<ServingStdio>;
-export function serve(options: ServeOptions): Promise<Serving>;
-export async function serve(options: ServeOptions | ServeStdioOptions): Promise<Serving | ServingStdio> {
-  return "transport" in options ? serveHost(options) : serveHttp(options);
+export async function serve<Transport extends keyof ServeTransports = "http">(
+  options: ServeTransports[Transport]["options"] & { readonly transport?: Transport },
+): Promise<ServeTransports[Transport]["result"]> {
+  const given: ServeOptions | ServeStdioOptions = options;
+  return given?.transport === "stdio" ? serveHost(given) : serveHttp(given);
 }
 
 async function serveHttp(options: ServeOptions): Promise<Serving> {
+  const problems = await checkOptions(options, serveShape);
   const { host = "127.0.0.1", port = defaultPort, allowedHosts = [], allowedOrigins = [], page = true } = options;
-  const isLocal = host === "localhost" || host === "::1" || host.startsWith("127.");
-  if (!isLocal && !options.identify)
+  if (problems.length === 0 && !isLoopbackHost(host) && !options.identify)
     throw invalid(
       `the address ${quote(host)} can be reached from other machines: pass "identify", which returns the caller of a request`,
     );
-  const app = await createApp({ isPrivate: options.identify !== undefined, ...options });
+  const app = await openApp({ isPrivate: options.identify !== undefined, ...options }, problems);
   // Other names and origins mean that others connect, perhaps through a proxy.
   const isOwner = allowedHosts.length === 0 && allowedOrigins.length === 0 && !options.forwarded;
   const caller: Caller = { id: "anonymous", ...(isOwner && { owner: true }) };
@@ -59,8 +70,8 @@ async function serveHttp(options: ServeOptions): Promise<Serving> {
       identify: () => caller,
       isOneCaller: !options.identify,
       ...options,
-      host,
-      port,
+      host: canonicalAddress(withoutBrackets(host)) ?? host,
+      port: Number(port),
       log: app.runtime.log,
       ...(picker && { elsewhere: picker, isPage: (path) => path === "/" }),
     });
@@ -80,7 +91,7 @@ async function serveHttp(options: ServeOptions): Promise<Serving> {
 }
 
 async function serveHost(options: ServeStdioOptions): Promise<ServingStdio> {
-  const app = await createApp(options);
+  const app = await openApp(options, await checkOptions(options, serveStdioShape));
   const caller = { id: "local", owner: true };
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;

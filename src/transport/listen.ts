@@ -66,6 +66,9 @@ export async function listen(app: ServedApp | Protocol, options: ListenOptions):
     certificate,
   } = options;
 
+  // Node listens on a file or a pipe if the port is a text.
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw invalid(`the port must be a whole number from 0 to 65535, not ${quote(String(port))}`);
   // Such as an IPv6 address with a zone.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
     throw invalid(`the address ${quote(host)} cannot be written in a URL; choose another host`);
