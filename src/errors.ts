@@ -129,3 +129,25 @@ export function toResourceError(cause: unknown): ResourceError {
   if (cause instanceof Error && (cause.name === "AbortError" || cause.name === "TimeoutError")) return cancelled(cause);
   return new ResourceError("unexpected", "internal error; see the server's log for details", { cause });
 }
+
+/** Facts about an unexpected error for the log: the message of the original error, and where the program threw it. */
+export function causeFacts(error: unknown): { readonly cause: unknown; readonly at?: string } {
+  if (error instanceof ResourceError) {
+    const isWrapper = error.kind === "unexpected" && error.cause !== undefined;
+    return isWrapper ? causeFacts(error.cause) : { cause: error };
+  }
+  const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^ +at /.test(line)) : [];
+  const at = frames.find((line) => !/node:|<anonymous>/.test(line)) ?? frames[0];
+  return at === undefined ? { cause: error } : { cause: error, at: at.trim().slice("at ".length) };
+}
+
+const logged = new WeakSet<ResourceError>();
+
+/** Remembers that the cause of this error is in the log, so that it is not logged again on the way to the caller. */
+export function markLogged(error: ResourceError): void {
+  logged.add(error);
+}
+
+export function isLogged(error: ResourceError): boolean {
+  return logged.has(error);
+}
