@@ -190,3 +190,32 @@ function jsonDetails(details: unknown): Readonly<Record<string, unknown>> | unde
     return undefined;
   }
 }
+
+/** Facts about an unexpected error for the log: the message of the original error, and where the program threw it. */
+export function causeFacts(error: unknown): { readonly cause: unknown; readonly at?: string } {
+  try {
+    let original = error;
+    while (original instanceof ResourceError && original.kind === "unexpected" && original.cause !== undefined)
+      original = original.cause;
+    if (!(original instanceof Error) || original instanceof ResourceError) return { cause: original };
+    const frames = String(original.stack)
+      .split("\n")
+      .filter((line) => /^ +at /.test(line));
+    const at = frames.find((line) => !/node:|<anonymous>/.test(line)) ?? frames[0];
+    return at === undefined ? { cause: original } : { cause: original, at: at.trim().slice("at ".length) };
+  } catch {
+    // A member of what was thrown failed.
+    return { cause: "an error that cannot be shown" };
+  }
+}
+
+const logged = new WeakSet<ResourceError>();
+
+/** Remembers that the cause of this error is in the log, so that it is not logged again on the way to the caller. */
+export function markLogged(error: ResourceError): void {
+  logged.add(error);
+}
+
+export function isLogged(error: ResourceError): boolean {
+  return logged.has(error);
+}

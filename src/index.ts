@@ -41,7 +41,7 @@ export {
   type PromptDefinition,
   type PromptOutput,
 } from "./define/prompt.ts";
-export { type DefinedTemplate, template, type TemplateDefinition } from "./define/template.ts";
+export { type DefinedSuggestions, type DefinedTemplate, template, type TemplateDefinition } from "./define/template.ts";
 export type { TemplateVariableName, TemplateVariables } from "./define/template-variables.ts";
 export { type DefinedTool, tool, type ToolDefinition, type ToolOutput } from "./define/tool.ts";
 export { QuotaError } from "./errors.ts";

@@ -6,7 +6,7 @@ const uriTemplate = "weather://forecast/{city}{?days}";
 
 // Both servers give the same answers; they differ in length, and in what a caller is told of a missing city.
 for (const [program, missing] of [
-  ["server.ts", /not found/i],
+  ["server.mts", /not found/i],
   ["fastmcp.ts", /no city atlantis/],
 ] as const) {
   const client = await visit(fileURLToPath(new URL(program, import.meta.url)));

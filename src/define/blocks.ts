@@ -2,6 +2,7 @@
 import { lastingFailure, quote } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Entry, Source, SourceBlock } from "../source.ts";
+import { isRecord, kindOf } from "./check-definition.ts";
 import type { DefinedTemplate } from "./template.ts";
 
 /** A path of the same mount as in `texts`, or the address of a resource of a template: `forecast.at({ city })`. */
@@ -42,6 +43,8 @@ export function createBlockResolver(
   const isText = ({ path, query }: Address): boolean => hasText(path) && Object.keys(query ?? {}).length === 0;
 
   function locate(to: DefinedAddress): Entry {
+    if (typeof to !== "string" && !hasPath(to))
+      throw lastingFailure(`${kindOf(to)} is no address; write a path of "texts", or use \`at\` of a template`);
     const at = typeof to === "string" ? { path: to } : to;
     if (isText(at)) return at;
     // In a path, "?" would be part of a name.
@@ -73,4 +76,37 @@ export function createBlockResolver(
       return (await source.read(at, call)).map((part) => ({ type: "embedded", part: { ...part, at } }));
     },
   };
+}
+
+function hasPath(at: unknown): boolean {
+  return isRecord(at) && typeof at["path"] === "string";
+}
+
+function isBody(body: unknown): boolean {
+  return isRecord(body) && (typeof body["text"] === "string" || body["bytes"] instanceof Uint8Array);
+}
+
+/** Says what a value is that is no block; undefined for a block. */
+export function blockProblem(block: unknown): string | undefined {
+  if (typeof block === "string") return undefined;
+  if (!isRecord(block)) return kindOf(block);
+  if ("linkTo" in block || "embedFrom" in block) return undefined;
+  const { type, text, bytes, mimeType, entry, part } = block;
+  switch (type) {
+    case undefined:
+      return kindOf(block);
+    case "text":
+      return typeof text === "string" ? undefined : `a block whose "text" is ${kindOf(text)}`;
+    case "image":
+    case "audio":
+      if (!(bytes instanceof Uint8Array)) return `a block whose "bytes" (a Uint8Array) is ${kindOf(bytes)}`;
+      return typeof mimeType === "string" ? undefined : `a block whose "mimeType" is ${kindOf(mimeType)}`;
+    case "link":
+      return hasPath(entry) ? undefined : 'a block of the type "link" without an entry';
+    case "embedded":
+      if (isRecord(part) && hasPath(part["at"]) && isBody(part["body"])) return undefined;
+      return 'a block of the type "embedded" without a part';
+    default:
+      return `a block of the unknown type ${typeof type === "string" ? quote(type) : kindOf(type)}`;
+  }
 }

@@ -1,6 +1,8 @@
 /** A prompt of a small server. */
 import type { Call, Icon, PromptArgument } from "../resources.ts";
+import { invalid, quote } from "../errors.ts";
 import type { DefinedBlock } from "./blocks.ts";
+import { checkFunction, checkMembers, checkRecord, checkText } from "./check-definition.ts";
 
 /** A description, or more. */
 export type DefinedArgument = string | DescribedArgument;
@@ -11,7 +13,7 @@ export interface DescribedArgument extends Pick<PromptArgument, "title" | "descr
     value: string,
     given: Readonly<Record<string, string>>,
     call: Call,
-  ): readonly string[] | Promise<readonly string[]>;
+  ): readonly string[] | null | undefined | Promise<readonly string[] | null | undefined>;
 }
 
 export interface PromptDefinition<Name extends string> {
@@ -42,18 +44,37 @@ export interface DefinedPrompt extends Pick<PromptDefinition<string>, "title" | 
 }
 
 /** Ties the types of `args` and `run` together. */
-export function prompt<const Name extends string = never>({
-  args,
-  run,
-  ...about
-}: PromptDefinition<Name>): DefinedPrompt {
+export function prompt<const Name extends string = never>(definition: PromptDefinition<Name>): DefinedPrompt {
+  checkMembers(definition, "prompt", ["title", "description", "icons", "args", "run"], "prompt({ description, run })");
+  const { args = {}, run, ...about } = definition;
+  checkFunction(run, '"run" of a prompt', "a function that returns a text, or a list of texts and resources");
+  checkText(about.title, '"title" of a prompt');
+  checkText(about.description, '"description" of a prompt');
+  checkRecord(args, '"args" of a prompt', '{ city: "Where to" }');
+  for (const [name, argument] of Object.entries(args)) checkArgument(name, argument, args);
   return {
     ...about,
-    arguments: Object.entries<DefinedArgument>(args ?? {}).map(([name, argument]) => ({
-      name: name.replace(/\?$/, ""),
-      ...(typeof argument === "string" ? { description: argument } : argument),
-      required: !name.endsWith("?"),
-    })),
+    arguments: Object.entries<DefinedArgument>(args as Readonly<Record<string, DefinedArgument>>).map(
+      ([name, argument]) => ({
+        name: name.replace(/\?$/, ""),
+        ...(typeof argument === "string" ? { description: argument } : argument),
+        required: !name.endsWith("?"),
+      }),
+    ),
     run: (values, call) => run(values as ArgumentValues<Name>, call),
   };
+}
+
+function checkArgument(name: string, argument: unknown, all: object): void {
+  const what = `the argument ${quote(name)} of a prompt`;
+  if (name === "" || name === "?") throw invalid(`${what} has no name; write { city: "Where to" }`);
+  if (Object.hasOwn(all, `${name}?`))
+    throw invalid(`${what} is defined twice, as ${quote(`${name}?`)} too; remove one`);
+  if (typeof argument === "string") return;
+  checkMembers(argument, what, ["title", "description", "complete"], "its description, or { description, complete }");
+  const { title, description, complete } = argument as Partial<DescribedArgument>;
+  checkText(title, `"title" of ${what}`);
+  checkText(description, `"description" of ${what}`);
+  if (complete !== undefined)
+    checkFunction(complete, `"complete" of ${what}`, "a function that returns a list of texts");
 }

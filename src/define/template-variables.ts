@@ -33,5 +33,5 @@ type NameOf<Spec extends string> = Spec extends `${infer Name}*`
     ? Name
     : Spec;
 
-/** One object type in place of an intersection, which editors show better. */
-type Flat<T> = { [Key in keyof T]: T[Key] };
+/** One object type in place of an intersection. The condition makes compilers show it in full, as in `{ readonly city: string }`. */
+type Flat<T> = T extends infer All ? { [Key in keyof All]: All[Key] } : never;

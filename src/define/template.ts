@@ -6,25 +6,29 @@ import type { TemplateMatch } from "../lib/uri-template.ts";
 import type { Call } from "../resources.ts";
 import type { Address, SourceTemplate, Suggestion } from "../source.ts";
 import type { MemoryTemplate } from "../sources/memory.ts";
-import { type DefinedContent, readDefined, runDefined } from "./content.ts";
+import { checkFunction, checkMembers, checkRecord, checkText, kindOf, wrongKind } from "./check-definition.ts";
+import { type DefinedContent, readDefined, suggestDefined } from "./content.ts";
 import type { TemplateVariableName, TemplateVariables } from "./template-variables.ts";
+
+/** None for undefined and null. */
+export type DefinedSuggestions = readonly (string | Suggestion)[] | null | undefined;
 
 export interface TemplateDefinition<Template extends string> extends Partial<Omit<SourceTemplate, "template">> {
   /**
-   * Reads one resource; undefined if there is none. Variables come from the caller's URI, decoded: any text, also with "/", "..", quotes
+   * Reads one resource; undefined or null if there is none. Variables come from the caller's URI, decoded: any text, also with "/", "..", quotes
    * or control characters. Look them up; never put them into a path, a query or a command without a check.
    */
   read(
     variables: TemplateVariables<Template>,
     call: Call,
-  ): DefinedContent | undefined | Promise<DefinedContent | undefined>;
+  ): DefinedContent | null | undefined | Promise<DefinedContent | null | undefined>;
   /** Suggestions for each variable, best first, for what was typed so far. Only values that all callers may know, unless they say what they reveal. */
   readonly complete?: {
     readonly [Name in TemplateVariableName<Template>]?: (
       value: string,
       given: Readonly<Partial<Record<TemplateVariableName<Template>, string>>>,
       call: Call,
-    ) => readonly (string | Suggestion)[] | Promise<readonly (string | Suggestion)[]>;
+    ) => DefinedSuggestions | Promise<DefinedSuggestions>;
   };
 }
 
@@ -37,11 +41,14 @@ export interface DefinedTemplate<Variables = never> extends MemoryTemplate {
 /** The template is RFC 6570, relative to the mount: `forecast/{city}{?days}`. */
 export function template<const Template extends string>(
   text: Template,
-  { read, complete, name, ...about }: TemplateDefinition<Template>,
+  definition: TemplateDefinition<Template>,
 ): DefinedTemplate<TemplateVariables<Template>> {
-  const required = checkForms(text);
-  const parsed = parseAddressTemplate(text);
+  if (typeof text !== "string") throw wrongKind("the template", text, 'a text, as in "forecast/{city}"');
+  const { names, required } = checkForms(text);
   const what = `the template ${quote(text)}`;
+  checkDefinition(definition, what, names);
+  const { read, complete, name, ...about } = definition;
+  const parsed = parseAddressTemplate(text);
 
   return {
     ...about,
@@ -58,12 +65,13 @@ export function template<const Template extends string>(
         const functions: Readonly<Record<string, (typeof complete)[keyof typeof complete]>> = complete;
         const suggest = Object.hasOwn(functions, variable) ? functions[variable] : undefined;
         if (!suggest) return [];
-        return runDefined(`completing ${quote(variable)} of ${what}`, call, () =>
+        return suggestDefined(`completing ${quote(variable)} of ${what}`, call, () =>
           suggest(value, given as Parameters<typeof suggest>[1], call),
         );
       },
     }),
     at(variables) {
+      checkValues(variables, what, names);
       const address = parsed.toAddress(variables as Parameters<typeof parsed.toAddress>[0]);
       if (!matchAll(address))
         throw invalid(`the values lead to ${quote(address.path)}, which does not match ${quote(text)}`);
@@ -79,8 +87,41 @@ export function template<const Template extends string>(
   }
 }
 
-/** Returns the variables of the path. Refuses forms whose values an address cannot tell apart. */
-function checkForms(text: string): readonly string[] {
+const definitionMembers = "read complete name title description mimeType annotations icons meta".split(" ");
+
+function checkDefinition(definition: unknown, what: string, names: ReadonlySet<string>): void {
+  checkMembers(definition, what, definitionMembers, "{ read }");
+  const { read, complete, ...texts } = definition as Partial<TemplateDefinition<string>>;
+  checkFunction(read, `"read" of ${what}`, "a function that returns the content");
+  for (const member of ["name", "title", "description", "mimeType"] as const)
+    checkText(texts[member], `${quote(member)} of ${what}`);
+  if (complete === undefined) return;
+  checkRecord(complete, `"complete" of ${what}`, "{ name: (typed) => […] }");
+  for (const [name, suggest] of Object.entries(complete)) {
+    if (!names.has(name)) throw noVariable(name, what, names);
+    if (suggest !== undefined)
+      checkFunction(suggest, `"complete" for ${quote(name)} of ${what}`, "a function that returns a list of texts");
+  }
+}
+
+function checkValues(values: unknown, what: string, names: ReadonlySet<string>): void {
+  checkRecord(values, `the parameter of "at" of ${what}`, "an object with the values of the variables");
+  for (const [name, value] of Object.entries(values)) {
+    if (!names.has(name)) throw noVariable(name, what, names);
+    const wrong = Array.isArray(value) ? value.find((each) => typeof each !== "string") : value;
+    if (wrong !== undefined && typeof wrong !== "string")
+      throw invalid(`the value of ${quote(name)} for ${what} is ${kindOf(wrong)}; write a text`);
+  }
+}
+
+function noVariable(name: string, what: string, names: ReadonlySet<string>): Error {
+  return invalid(
+    `${quote(name)} is no variable of ${what}; it has ${[...names].map((each) => quote(each)).join(", ") || "none"}`,
+  );
+}
+
+/** Returns all variables, and those of the path. Refuses forms whose values an address cannot tell apart. */
+function checkForms(text: string): { readonly names: ReadonlySet<string>; readonly required: readonly string[] } {
   const refuse = (why: string) => invalid(`the template ${quote(text)} cannot be served: ${why}`);
   if (/^(?:\/|[A-Za-z][\w+.-]*:\/)/.test(text))
     throw refuse('it is relative to the mount; begin with the path, as in "forecast/{city}"');
@@ -104,7 +145,7 @@ function checkForms(text: string): readonly string[] {
     if (slots.length > 1 && (operator === "" || operator === "+"))
       throw refuse('a comma may also be part of a value; write the variables apart, as in "{a}/{b}"');
   }
-  return required;
+  return { names, required };
 }
 
 /** The literal beginning, as in "forecast" for `forecast/{city}`. */

@@ -1,5 +1,5 @@
 /** Handles one request and encodes its response, in any revision. */
-import { QuotaError, type ResourceError, toResourceError } from "../errors.ts";
+import { causeFacts, isLogged, QuotaError, type ResourceError, toResourceError } from "../errors.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import type { Runtime } from "../source.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
@@ -139,7 +139,7 @@ function errorOf(
   const uri = member(params, "uri");
   const data = typeof uri === "string" && shown(uri) !== undefined ? { uri } : undefined;
   if (isMissing(error)) return errorResponse(id, code, "Resource not found", { data });
-  if (error.kind === "unexpected") log("error", error.message, { cause: error.cause });
+  if (error.kind === "unexpected" && !isLogged(error)) log("error", error.message, causeFacts(error));
   return errorResponse(id, code, error.message, { data: error.details && { ...data, ...error.details } });
 }
 

@@ -1,7 +1,7 @@
 /** Common steps of every request: resolves the URI, checks what the caller may see, and converts errors. */
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
-import { cancelled, notFound, quote, ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, causeFacts, markLogged, notFound, quote, ResourceError, toResourceError } from "../errors.ts";
 import { type Call, type Caller, hasChildrenKey, type Resource } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Entry, Runtime } from "../source.ts";
@@ -181,7 +181,8 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
           return notFound(uri);
         case "unexpected":
           // The error's message refers the caller to the log, which gets the cause.
-          runtime.log("error", "the source failed", { mount: mount.name, asked, uri, cause: error.cause ?? cause });
+          runtime.log("error", "the source failed", { mount: mount.name, asked, uri, ...causeFacts(error) });
+          markLogged(error);
           return error;
         default:
           return error;

@@ -1,6 +1,6 @@
 /** Shows tools and prompts of other servers to callers who may see everything of their mounts, and calls them. */
 import { type CoalescingQueue, createCoalescingQueue } from "../lib/coalescing-queue.ts";
-import { lastingFailure, quote, ResourceError, toResourceError } from "../errors.ts";
+import { causeFacts, lastingFailure, quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, ContentBlock, Relayed, RelayedKind, RelayedName, RelayedTool } from "../resources.ts";
 import type { SourceBlock, SourceRelayed } from "../source.ts";
 import type { Access } from "./access.ts";
@@ -40,7 +40,10 @@ export function createRelayed(access: Access): Relayed {
         // The other server does not know every caller.
         if (toResourceError(cause).kind !== "denied" && !failing.has(mount)) {
           failing.add(mount);
-          runtime.log("warn", "tools and prompts of a mount cannot be listed", { mount: mount.name, cause });
+          runtime.log("warn", "tools and prompts of a mount cannot be listed", {
+            mount: mount.name,
+            ...causeFacts(cause),
+          });
         }
         return [];
       }
@@ -133,7 +136,10 @@ export function createRelayed(access: Access): Relayed {
           } catch (cause) {
             if (call.signal.aborted) throw cause;
             if (toResourceError(cause).kind !== "denied")
-              runtime.log("warn", "changes of tools and prompts are not announced", { mount: mount.name, cause });
+              runtime.log("warn", "changes of tools and prompts are not announced", {
+                mount: mount.name,
+                ...causeFacts(cause),
+              });
           }
         }),
       );

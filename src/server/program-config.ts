@@ -14,6 +14,7 @@ import {
   type SearchSettings,
   type ServerSettings,
 } from "../config/schema.ts";
+import type { DefinedResources } from "../define/define-resources.ts";
 import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Layer } from "../layer.ts";
 import { defineSource, type Runtime, type Source, type SourceDefinition } from "../source.ts";
@@ -181,7 +182,10 @@ function asDefinition(name: string, source: Source): SourceDefinition {
     options: (zod) => zod.object({}),
     openedOnce: true,
     base: () => (schemePattern.test(name) && !knownSchemes.has(name) ? `${name}://` : mountBase("mount", name)),
-    open: async () => source,
+    async open() {
+      await (source as Partial<DefinedResources>).checkTools?.();
+      return source;
+    },
   }) as SourceDefinition;
 }
 

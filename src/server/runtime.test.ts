@@ -63,12 +63,12 @@ describe("a repeated log line", () => {
   it("is written ten times a minute, and then counted, whatever else stands in the line", () => {
     const { lines, runtime } = standStill();
     for (let index = 0; index < 1000; index += 1)
-      runtime.log("warn", "refused", { mount: "docs", uri: `docs://${index}` });
+      runtime.log("warn", "refused", { mount: "docs", path: `docs://${index}` });
     expect(lines).toHaveLength(10);
-    expect(lines[9]).toBe('pressmark warn: refused (mount "docs", uri "docs://9")\n');
+    expect(lines[9]).toBe('pressmark warn: refused (mount "docs", path "docs://9")\n');
     vi.advanceTimersByTime(spanMs);
     expect(lines.slice(10)).toEqual(['pressmark warn: refused (mount "docs", times more 990)\n']);
-    runtime.log("warn", "refused", { mount: "docs", uri: "docs://again" });
+    runtime.log("warn", "refused", { mount: "docs", path: "docs://again" });
     expect(lines).toHaveLength(12);
     vi.advanceTimersByTime(spanMs);
     expect(lines).toHaveLength(12);
@@ -81,6 +81,31 @@ describe("a repeated log line", () => {
     runtime.log("warn", "lost", { mount: "docs" });
     runtime.log("error", "refused", { mount: "docs" });
     expect(lines).toHaveLength(13);
+  });
+
+  it("does not suppress what else was requested of the mount", () => {
+    const { lines, runtime } = standStill();
+    const fail = (asked: string, uri: string) =>
+      runtime.log("error", "the source failed", { mount: "docs", asked, uri });
+    for (let index = 0; index < 50; index += 1) fail("read", "docs://a");
+    fail("read", "docs://b");
+    for (let index = 0; index < 50; index += 1) fail("find", "docs://");
+    fail("send", "docs://");
+    expect(lines).toHaveLength(10 + 1 + 10 + 1);
+    vi.advanceTimersByTime(spanMs);
+    expect(lines.slice(22)).toEqual([
+      'pressmark error: the source failed (mount "docs", asked "read", times more 40)\n',
+      'pressmark error: the source failed (mount "docs", asked "find", times more 40)\n',
+    ]);
+  });
+
+  it("is written at most a hundred times a minute for URIs that a caller makes up", () => {
+    const { lines, runtime } = standStill();
+    const fail = (asked: string, uri: string) =>
+      runtime.log("error", "the source failed", { mount: "docs", asked, uri });
+    for (let index = 0; index < 5000; index += 1) fail("read", `docs://${index}`);
+    fail("find", "docs://");
+    expect(lines).toHaveLength(101);
   });
 
   it("uses bounded memory", () => {

@@ -11,7 +11,7 @@ export { logLine } from "../lib/log-line.ts";
 
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
-/** Drops lines below `level` (default: PRESSMARK_LOG, else "warn"), limits repeated lines of a mount, and names a missing package once. */
+/** Drops lines below `level` (default: PRESSMARK_LOG, else "warn"), limits repeated lines about a mount and what was requested of it, and names a missing package once. */
 export function createRuntime(
   to: Pick<Writable, "write">,
   level: LogLevel = logLevel(process.env),
@@ -28,9 +28,10 @@ export function createRuntime(
       if (weight[own] < weight[level]) return;
       const line = logLine(own, message, facts);
       if (isRepeatedNotice(line)) return;
-      const mount = facts?.["mount"];
-      const missed = (count: number) => void to.write(logLine(own, message, { mount, "times more": count }));
-      if (limit.admits(`${own} ${String(mount)} ${message}`, missed)) to.write(line);
+      const { mount, asked, uri } = facts ?? {};
+      const missed = (count: number) => void to.write(logLine(own, message, { mount, asked, "times more": count }));
+      if (limit.admits(`${own} ${String(mount)} ${String(asked)} ${message}`, String(uri).slice(0, 200), missed))
+        to.write(line);
     },
   };
 }

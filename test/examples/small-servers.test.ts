@@ -17,12 +17,12 @@ async function programOf(page: string): Promise<string> {
 
 it("the program of the page is the example, and runs with the packed package", async () => {
   const program = await programOf("docs/small-servers.md");
-  expect(program).toBe(await textOf("examples/small-server/server.ts"));
+  expect(program).toBe(await textOf("examples/small-server/server.mts"));
   using project = createProject();
-  project.write("server.ts", program);
+  project.write("server.mts", program);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: ["server.ts"], cwd: project.folder }),
+    new StdioClientTransport({ command: process.execPath, args: ["server.mts"], cwd: project.folder }),
   );
   const { contents } = await client.readResource({ uri: "weather://forecast/kyoto?days=2" });
   expect(contents).toEqual([
@@ -34,7 +34,7 @@ it("the program of the page is the example, and runs with the packed package", a
 it("the page counts the lines of both programs as they are", async () => {
   const page = await textOf("docs/small-servers.md");
   for (const [name, file] of [
-    ["Pressmark", "server.ts"],
+    ["Pressmark", "server.mts"],
     ["FastMCP", "fastmcp.ts"],
   ] as const) {
     const lines = (await textOf(`examples/small-server/${file}`)).split("\n");
