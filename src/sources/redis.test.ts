@@ -4,7 +4,7 @@ import type { ProjectContainer, ProjectFolder, ProjectVariable } from "../source
 import { refusal } from "../testing/refusal.ts";
 import definition from "./redis.ts";
 import { parseTarget } from "./redis/target.ts";
-import { flagsToSet } from "./redis/watch.ts";
+import { lacksNothing, withMissingFlags } from "./redis/watch.ts";
 
 function project(
   variables: readonly Partial<ProjectVariable>[],
@@ -102,13 +102,20 @@ describe("the url", () => {
   });
 });
 
-it.each([
-  ["", "Eg$lshzxetn"],
-  ["Kx", "KEg$lshzxetn"],
-  ["AKE", "KEg$lshzxetn"],
-  ["AEn", undefined],
-  ["g$lshzxetnE", undefined],
-  ["g$lshzxtnE", "Eg$lshzxetn"],
-])("notifications %j lack %j", (set, missing) => {
-  expect(flagsToSet(set)).toBe(missing);
+describe("notifications", () => {
+  it.each([
+    ["", "Eg$lshzxetn"],
+    ["xK", "xKEg$lshzetn"],
+    ["AKE", "AKEn"],
+    ["dmK", "dmKEg$lshzxetn"],
+    ["g$lshzxtnE", "g$lshzxtnEe"],
+  ])("%j is kept, and what is missing is added: %j", (set, completed) => {
+    expect(lacksNothing(set)).toBe(false);
+    expect(withMissingFlags(set)).toBe(completed);
+    expect(lacksNothing(completed)).toBe(true);
+  });
+
+  it.each(["AEn", "g$lshzxetnE", "AKEnm"])("%j lacks nothing", (set) => {
+    expect(lacksNothing(set)).toBe(true);
+  });
 });

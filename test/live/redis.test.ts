@@ -1,5 +1,6 @@
 /** The redis source on a real server. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -175,6 +176,82 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await refusal(source.stat!({ path: "user" }, call()), ["not-found"], "user");
     });
 
+    it("a small database is looked through once for a list or directory, however small the page is", async () => {
+      await redis.call("DEBUG", "POPULATE", "5000", "item");
+      await redis.mset({ "user:1": "Ada", "user:1:friends:best": "Bob", "user:2": "Bob" });
+      const { source, sent } = openCounted();
+      await source.list(asking(1000), call());
+      expect(countOf(sent, "SCAN")).toBeLessThanOrEqual(8);
+      sent.length = 0;
+      expect(await childrenOf(source, "user")).toEqual({ "user/1": "both", "user/2": "resource" });
+      expect(countOf(sent, "SCAN")).toBeLessThanOrEqual(8);
+      const both = (await listed(source)).filter(({ hasChildren }) => hasChildren).map(({ path }) => path);
+      expect(new Set(both)).toEqual(new Set(["user/1"]));
+      expect(await source.stat!({ path: "user/1" }, call())).toMatchObject({ hasChildren: true });
+      expect(await source.stat!({ path: "user/2" }, call())).not.toHaveProperty("hasChildren");
+    });
+
+    it("keys of more than 100 parts or 8192 bytes are left out, and named as a problem", async () => {
+      const deep = Array.from({ length: 100 }, (_, at) => `p${at}`);
+      await redis.mset({ [deep.join(":")]: "x", [[...deep, "p"].join(":")]: "x", ["y".repeat(8193)]: "x" });
+      const source = open();
+      expect(await pathsOf(source)).toEqual([deep.join("/")]);
+      expect(await textAt(source, deep.join("/"))).toBe("x");
+      await refusal(source.read({ path: [...deep, "p"].join("/") }, call()), ["not-found"], "101 parts");
+      const says = (await source.problems!(call())).map((problem) => problem.says);
+      expect(says).toEqual([
+        "leaves out keys of more than 8192 bytes: 1 of its first keys",
+        "leaves out keys of more than 100 parts: 1 of its first keys",
+      ]);
+    });
+
+    it("a directory stays while other keys are below, though the one that was seen is gone", async () => {
+      let isDeleting = true;
+      const source = open({}, (settings) => {
+        const connection = createRedisConnection(settings);
+        return {
+          ...connection,
+          // The first and the last key that are seen are deleted before they are looked at again.
+          async send(query, signal) {
+            const reply = await connection.send(query, signal);
+            const keys = query[0] === "SCAN" && isDeleting ? (reply as [Buffer, Buffer[]])[1] : [];
+            if (keys.length > 2) await redis.del(keys[0]!, keys.at(-1)!);
+            return reply;
+          },
+        };
+      });
+      await redis.mset(Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`user:${at}`, "x"])));
+      expect(await childrenOf(source, "")).toEqual({ user: "directory" });
+      expect(await redis.dbsize()).toBeLessThan(10);
+      expect(await source.stat!({ path: "user" }, call())).toEqual({ path: "user", mimeType: "inode/directory" });
+      isDeleting = false;
+      await redis.set("user", "a value as well");
+      const seen = (await pathsOf(source)).filter((path) => path !== "user");
+      await redis.del(keyOf(seen[0]!)!);
+      expect(await source.stat!({ path: "user" }, call())).toMatchObject({ hasChildren: true });
+    });
+
+    it("values of modules are left out, and their types named as a problem", async () => {
+      await redis.mset({ plain: "x", document: "x" });
+      const source = open({}, (settings) => {
+        const connection = createRedisConnection(settings);
+        return {
+          ...connection,
+          async sendAll(queries, signal) {
+            const replies = await connection.sendAll(queries, signal);
+            return replies.map((reply, at) =>
+              queries[at]![0] === "TYPE" && String(queries[at]![1]) === "document" ? Buffer.from("ReJSON-RL") : reply,
+            );
+          },
+        };
+      });
+      expect(await pathsOf(source)).toEqual(["plain"]);
+      await refusal(source.read({ path: "document" }, call()), ["not-found"], "document");
+      expect(await source.problems!(call())).toEqual([
+        { path: "", says: "has values of types that are left out: ReJSON-RL" },
+      ]);
+    });
+
     it("another separator makes other paths", async () => {
       await redis.mset({ "a/b": "1", "a:c": "2" });
       expect(await pathsOf(open({ separator: "/" }))).toEqual(["a/b", "a:c"]);
@@ -245,7 +322,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await source.list(asking(10), call());
       sent.length = 0;
       expect(await source.stat!({ path: "item" }, call())).toEqual({ path: "item", mimeType: "inode/directory" });
-      expect(sent.map(([command]) => command)).toEqual(["DBSIZE", "TYPE", "EXISTS"]);
+      expect(sent.map(([command]) => command)).toEqual(["TYPE", "EXISTS"]);
       sent.length = 0;
       const { message } = await refusal(source.read({ path: "missing" }, call()), ["not-found"], "missing");
       expect(message).toContain("among the first 20000 keys");
@@ -362,6 +439,43 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       expect(await textAt(source, "string", { bytes: "0-9" })).toBe("xxxxxxxxxx");
     });
 
+    it("a stream without entries is an empty array", async () => {
+      await redis.xgroup("CREATE", "made", "group", "$", "MKSTREAM");
+      const id = await redis.xadd("emptied", "*", "a", "1");
+      await redis.xdel("emptied", id!);
+      const source = open();
+      expect(await pathsOf(source)).toEqual(["emptied", "made"]);
+      expect(await jsonAt(source, "made")).toEqual([]);
+      expect(await jsonAt(source, "emptied", { count: "10" })).toEqual([]);
+    });
+
+    it.each([1, 4])("the last range of %i items names no next one", async (length) => {
+      const items = Array.from({ length }, (_, at) => `item ${at}`);
+      await redis.rpush("list", ...items);
+      await redis.zadd("zset", ...items.flatMap((item, at) => [at, item]));
+      for (const [at, item] of items.entries()) await redis.xadd("stream", `${at + 1}-0`, "n", item);
+      const source = open();
+      for (const path of ["list", "zset", "stream"])
+        expect((await partAt(source, path, { count: String(length) })).meta, path).toEqual({
+          "pressmark/range": { total: length },
+        });
+    });
+
+    it("a start that no number of 64 bits can be is invalid", async () => {
+      await redis.hset("hash", "a", "1");
+      await redis.sadd("set", "a");
+      await redis.xadd("stream", "1-1", "a", "1");
+      await redis.rpush("list", "a");
+      const source = open();
+      const beyond = String(2n ** 64n);
+      for (const path of ["hash", "set", "stream", "list"])
+        await refusal(source.read({ path, query: { from: beyond } }, call()), ["invalid"], path);
+      for (const from of [`1-${beyond}`, "1-", "-1", "1-1-1"])
+        await refusal(source.read({ path: "stream", query: { from } }, call()), ["invalid"], from);
+      expect(await jsonAt(source, "stream", { from: String(2n ** 64n - 1n) })).toEqual([]);
+      await refusal(source.list(asking(10, beyond), call()), ["invalid"], "the cursor");
+    });
+
     it("a value that expires says when, and is not cached", async () => {
       await redis.set("soon", "x", "PX", 60_000);
       await redis.set("stays", "x");
@@ -451,6 +565,20 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await until((change) => change.kind === "appeared" && change.path === "a", "a");
     });
 
+    it("keeps events for others when it turns notifications on, also those of modules", async () => {
+      await redis.config("SET", "notify-keyspace-events", "KEA");
+      const { message } = await refusal(open().watch!(call()), ["unsupported"], "watch");
+      expect(message).toContain("'KEg$lshzxetn' (this turns off events of modules; to keep them, set 'AKEn'");
+      const { heard, until } = await watching(open({ notifications: "enable", pollMs: 100 }));
+      expect((await redis.config("GET", "notify-keyspace-events"))[1]).toMatch(/^An?KE/);
+      await redis.set("a", "1");
+      await until((change) => change.kind === "appeared" && change.path === "a", "a");
+      // The setting is accepted at the next check, too.
+      await redis.flushall();
+      await until(({ kind }) => kind === "lost", "lost");
+      expect(heard).toContainEqual({ kind: "lost" });
+    });
+
     it("throws when notifications are turned off later", async () => {
       const { ended } = await watching(open({ pollMs: 100 }));
       await redis.config("SET", "notify-keyspace-events", "");
@@ -477,6 +605,77 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await admin.set("new", "1");
       await until((change) => change.kind === "appeared", "new");
       expect(await admin.call("ACL", "LOG")).toEqual([]);
+    });
+
+    it("keys that the user may not read are left out", async () => {
+      other = await startRedis();
+      const admin = other.client();
+      const rights = documentedRights.map((right) => (right === "~*" ? "~user:*" : right));
+      await admin.call("ACL", "SETUSER", "limited", "on", ">pw", ...rights);
+      await admin.mset({ "user:1": "Ada", "other:1": "x", plain: "x" });
+      await admin.hset("hash", "a", "1");
+      const options = { url: other.url, username: "limited", password: "pw" };
+      const source = open(options);
+      expect(await pathsOf(source)).toEqual(["user/1"]);
+      expect(await textAt(source, "user/1")).toBe("Ada");
+      expect(await childrenOf(source, "user")).toEqual({ "user/1": "resource" });
+      for (const query of [{}, { field: "a" }, { count: "1" }] as Record<string, string>[])
+        await refusal(source.read({ path: "hash", query }, call()), ["not-found"], JSON.stringify(query));
+      await refusal(source.stat!({ path: "plain" }, call()), ["not-found"], "plain");
+      const template = source.templates![0]!;
+      expect(
+        await source.complete!({ template, variable: "field", value: "", given: { key: "hash" } }, call()),
+      ).toEqual([]);
+      expect(await source.problems!(call())).toEqual([
+        {
+          path: "",
+          says: "leaves out keys that its user may not read: 3 of its first keys",
+          advice: expect.stringContaining('"include"') as string,
+        },
+      ]);
+      const limited = open({ ...options, include: ["user/**"] });
+      expect(await childrenOf(limited, "")).toEqual({ user: "directory" });
+      expect(await limited.problems!(call())).toEqual([]);
+    });
+
+    it("a user without INFO and CONFIG GET watches if the mount assumes notifications", async () => {
+      other = await startRedis(["--notify-keyspace-events", allEvents]);
+      const admin = other.client();
+      const rights = documentedRights.filter((right) => right !== "+info" && right !== "+config|get");
+      await admin.call("ACL", "SETUSER", "limited", "on", ">pw", ...rights);
+      await admin.set("a", "1");
+      const options = { url: other.url, username: "limited", password: "pw", pollMs: 100 };
+      const { message } = await refusal(open(options).watch!(call()), ["unsupported"], "watch");
+      expect(message).toContain('notifications: "assume"');
+      const source = open({ ...options, notifications: "assume" });
+      const { until } = await watching(source);
+      await admin.set("b", "1");
+      await until((change) => change.kind === "appeared" && change.path === "b", "b");
+      await admin.flushall();
+      await until(({ kind }) => kind === "lost", "lost");
+      const says = (await source.problems!(call())).map((problem) => problem.says);
+      expect(says).toEqual([expect.stringContaining("a user who may not send INFO")]);
+    });
+
+    it("closes at once while a watch or a call is connecting", async () => {
+      const silent = createServer();
+      const { promise: both, resolve } = Promise.withResolvers<void>();
+      const sockets: Socket[] = [];
+      silent.on("connection", (socket) => {
+        socket.on("error", () => undefined);
+        if (sockets.push(socket) === 2) resolve();
+      });
+      await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+      const { port } = silent.address() as AddressInfo;
+      // Nothing answers the greeting of TLS.
+      const url = `rediss://127.0.0.1:${port}`;
+      const source = open({ url, timeoutMs: 600_000, notifications: "assume" });
+      const pending = Promise.allSettled([source.watch!(call()), source.list(asking(1), call())]);
+      await both;
+      await source.close!();
+      expect((await pending)[1]).toMatchObject({ reason: { kind: "cancelled" } });
+      for (const socket of sockets) socket.destroy();
+      await new Promise((closed) => silent.close(closed));
     });
 
     it("errors name what to do, and never the password", async () => {

@@ -1,6 +1,7 @@
 /** The command that reads a hash, list, set, sorted set or stream, whole or in part, and its reply as items. */
 import { invalid, quote } from "../../errors.ts";
 import type { RedisCommand, RedisReply } from "./connection.ts";
+import { isUint64 } from "./scan-keys.ts";
 import type { RedisType } from "./types.ts";
 
 export type CollectionType = Exclude<RedisType, "string">;
@@ -41,10 +42,12 @@ export function collectionQueries(
   }
 }
 
+/** `length` is the number of all items. */
 export function parseCollection(
   type: CollectionType,
   reply: RedisReply,
   window: CollectionWindow | undefined,
+  length: number,
 ): Collection {
   if (window && (type === "hash" || type === "set")) {
     const [cursor, found] = reply as [Buffer, Buffer[]];
@@ -62,7 +65,7 @@ export function parseCollection(
   }
   const [first, last] = indexesOf(window);
   // An index from the end leads to the end.
-  return items.length < window.count || last === -1
+  return items.length < window.count || last === -1 || last + 1 >= length
     ? { items }
     : { items, next: `from=${first + window.count}&count=${window.count}` };
 }
@@ -89,13 +92,13 @@ function indexesOf({ from = "0", count }: CollectionWindow): [number, number] {
 }
 
 function streamId({ from = "-" }: CollectionWindow): string {
-  if (from !== "-" && !/^\d{1,20}(?:-\d{1,20})?$/.test(from))
+  const numbers = from.split("-");
+  if (from !== "-" && !(numbers.length <= 2 && numbers.every(isUint64)))
     throw invalid(`"from" is the id of an entry, such as 1526919030474-55, not ${quote(from, 40)}`);
   return from;
 }
 
 function cursorOf({ from = "0" }: CollectionWindow): string {
-  if (!/^\d{1,20}$/.test(from))
-    throw invalid(`"from" is a cursor that an earlier read returned, or 0, not ${quote(from, 40)}`);
+  if (!isUint64(from)) throw invalid(`"from" is a cursor that an earlier read returned, or 0, not ${quote(from, 40)}`);
   return from;
 }

@@ -1,6 +1,6 @@
 /** Suggests fields of a hash. */
 import type { RedisConnection } from "./connection.ts";
-import { isWrongType } from "./errors.ts";
+import { isKeyRefused, isWrongType } from "./errors.ts";
 import { formatBytes } from "./key-paths.ts";
 
 const fieldsPerScan = 1000;
@@ -20,7 +20,7 @@ export async function completeField(
     const reply = await connection
       .send(["HSCAN", key, cursor, "COUNT", fieldsPerScan], signal)
       .catch((cause: unknown) => {
-        if (!isWrongType(cause)) throw cause;
+        if (!isWrongType(cause) && !isKeyRefused(cause)) throw cause;
         return undefined;
       });
     if (reply === undefined) return [];

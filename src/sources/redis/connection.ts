@@ -4,7 +4,7 @@ import type { Redis, RedisOptions as ClientOptions } from "ioredis";
 import { cancelled, lastingFailure, unsupported } from "../../errors.ts";
 import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { isWrongType, toRedisError } from "./errors.ts";
+import { isKeyRefused, isWrongType, toRedisError } from "./errors.ts";
 import type { RedisTarget } from "./target.ts";
 
 /** Commands of this source. Every one of them only reads; `CONFIG SET` is sent by `enableNotifications` alone. */
@@ -42,7 +42,7 @@ export type RedisCommand = readonly [ReadCommand, ...Argument[]];
 
 export interface RedisConnection {
   send(query: RedisCommand, signal: AbortSignal): Promise<RedisReply>;
-  /** Sends all at once; the replies are in the same order. Null for a value that has another type by now; throws any other error. */
+  /** Sends all at once; the replies are in the same order. Null for a value that has another type by now, or that the user may not read; throws any other error. */
   sendAll(queries: readonly RedisCommand[], signal: AbortSignal): Promise<RedisReply[]>;
   /** Sets which changes the server announces. */
   enableNotifications(flags: string, signal: AbortSignal): Promise<void>;
@@ -70,7 +70,8 @@ export interface ConnectionSettings {
 export function createRedisConnection({ target, timeoutMs }: ConnectionSettings): RedisConnection {
   let loaded: Promise<typeof Redis> | undefined;
   let shared: Promise<Redis> | undefined;
-  let isClosed = false;
+  /** Ends when the source is closed. */
+  const lifetime = new AbortController();
 
   function load(): Promise<typeof Redis> {
     loaded ??= import("ioredis").then(
@@ -85,8 +86,9 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
   }
 
   /** One that is connected; it never reconnects by itself, so that no reply belongs to another connection than its command. */
-  async function connect(more: ClientOptions): Promise<Redis> {
+  async function connect(more: ClientOptions, signal: AbortSignal): Promise<Redis> {
     const Client = await load();
+    if (signal.aborted) throw cancelled(signal.reason);
     const client = new Client({
       host: target.host,
       port: target.port,
@@ -111,21 +113,20 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
     let failure: unknown;
     client.on("error", (cause: unknown) => (failure ??= cause));
     try {
-      await client.connect();
+      await unlessAborted(client.connect(), signal, (reason) => cancelled(reason));
       if (failure !== undefined) throw failure;
       return client;
     } catch (cause) {
       client.disconnect();
-      throw toRedisError(failure ?? cause);
+      throw toRedisError(signal.aborted ? cause : (failure ?? cause));
     }
   }
 
   function open(): Promise<Redis> {
     if (shared) return shared;
     // A server that is stuck does not block the calls that come later.
-    const opening = connect({ socketTimeout: timeoutMs }).then((client) => {
+    const opening = connect({ socketTimeout: timeoutMs }, lifetime.signal).then((client) => {
       client.once("end", forget);
-      if (isClosed) client.disconnect();
       return client;
     });
     function forget(): void {
@@ -137,7 +138,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
   }
 
   async function withClient<T>(signal: AbortSignal, use: (client: Redis) => Promise<T>): Promise<T> {
-    if (isClosed || signal.aborted) throw cancelled(signal.reason);
+    if (lifetime.signal.aborted || signal.aborted) throw cancelled(signal.reason);
     try {
       return await unlessAborted(open().then(use), signal, (reason) => cancelled(reason));
     } catch (cause) {
@@ -158,7 +159,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       });
       return (results ?? []).map(([cause, reply]) => {
         const error = cause && toRedisError(cause);
-        if (error && !isWrongType(error)) throw error;
+        if (error && !isWrongType(error) && !isKeyRefused(error)) throw error;
         return error ? null : (reply as RedisReply);
       });
     },
@@ -168,7 +169,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
     },
 
     async subscribe(pattern, receive, signal) {
-      const client = await connect({ keepAlive: 10_000 });
+      const client = await connect({ keepAlive: 10_000 }, AbortSignal.any([signal, lifetime.signal]));
       const broken = new Promise<never>((_, reject) => {
         let failure: unknown;
         client.on("error", (cause: unknown) => (failure ??= cause));
@@ -187,7 +188,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
     },
 
     async close() {
-      isClosed = true;
+      lifetime.abort();
       (await shared?.catch(() => undefined))?.disconnect();
     },
   };

@@ -13,6 +13,11 @@ export function isWrongType(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.details?.["reason"] === "wrong-type";
 }
 
+/** Whether the server does not let this user read the key, whatever the command. */
+export function isKeyRefused(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.details?.["reason"] === "key-refused";
+}
+
 /** Whether the server does not let this user send the command. */
 export function isRefused(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.details?.["reason"] === "refused";
@@ -31,7 +36,7 @@ export function toRedisError(cause: unknown): ResourceError {
   if (!known)
     return new ResourceError("unexpected", `the Redis server rejects a command (${why.message})`, { cause: why });
   const { kind, says, passing } = known;
-  const reason = text.startsWith("WRONGTYPE") ? "wrong-type" : says === refused ? "refused" : undefined;
+  const reason = reasons.get(says);
   return new ResourceError(kind, says, {
     cause: why,
     ...(passing !== undefined && { passing }),
@@ -41,6 +46,16 @@ export function toRedisError(cause: unknown): ResourceError {
 
 const refused =
   "the Redis user of this mount may not send a command that is needed; see the documentation for its rights";
+
+const keyRefused =
+  'the Redis user of this mount may not read this key; name the keys that it may read in "include", or allow it with ACL SETUSER';
+const wrongType = "the type of the value changed meanwhile; try again";
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  [refused, "refused"],
+  [keyRefused, "key-refused"],
+  [wrongType, "wrong-type"],
+]);
 
 /** By the first word of an error reply. */
 function byReply(text: string): Known | undefined {
@@ -53,9 +68,10 @@ function byReply(text: string): Known | undefined {
     case "NOAUTH":
       return { kind: "denied", says: 'the Redis server requires a password; set "password"' };
     case "NOPERM":
-      return { kind: "denied", says: refused };
+      // "… one of the keys used as arguments" in Redis 7.0, "No permissions to access a key" later.
+      return { kind: "denied", says: /\b(?:a key|the keys)\b/.test(text) ? keyRefused : refused };
     case "WRONGTYPE":
-      return { kind: "unavailable", says: "the type of the value changed meanwhile; try again" };
+      return { kind: "unavailable", says: wrongType };
     case "LOADING":
       return { kind: "unavailable", says: "the Redis server is loading its data; try again" };
     case "BUSY":

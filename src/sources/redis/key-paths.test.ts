@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createKeyPaths } from "./key-paths.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
-const { pathOf, keyOf, prefixBelow } = createKeyPaths(":");
+const { pathOf, keyOf, prefixBelow, hasMoreParts } = createKeyPaths(":");
 
 describe("keys as paths", () => {
   it.each([
@@ -78,6 +78,17 @@ describe("keys as paths", () => {
       );
     },
   );
+
+  it.each([
+    ["", 1],
+    ["a", 1],
+    ["a:", 2],
+    ["::", 3],
+    ["a:b:c", 3],
+  ])("%j has %i parts", (key, parts) => {
+    expect(hasMoreParts(bytes(key), parts)).toBe(false);
+    expect(hasMoreParts(bytes(key), parts - 1)).toBe(parts > 1);
+  });
 
   it("knows where nothing can be below", () => {
     expect(prefixBelow("")).toEqual(Buffer.alloc(0));

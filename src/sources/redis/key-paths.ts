@@ -8,6 +8,10 @@ export interface KeyPaths {
   keyOf(path: string): Buffer | undefined;
   /** Bytes with which every key below this path starts; empty for the mount itself. Undefined if no key can be below. */
   prefixBelow(path: string): Buffer | undefined;
+  /** Where the part that begins at this byte of a key ends. */
+  partEnd(key: Buffer, from: number): number;
+  /** Whether a key has more than so many parts, in time proportional to that number. */
+  hasMoreParts(key: Buffer, count: number): boolean;
 }
 
 /** An empty segment, which many clients would drop. */
@@ -20,8 +24,15 @@ const escape = /\\x([0-9a-f]{2})/g;
  */
 export function createKeyPaths(separator: string): KeyPaths {
   const mark = Buffer.from(separator);
+  const markText = mark.toString();
+
+  function partEnd(key: Buffer, from: number): number {
+    const at = key.indexOf(mark, from);
+    return at < 0 ? key.length : at;
+  }
 
   function toPath(key: Buffer): string {
+    if (isUtf8(key)) return pathOf(key.toString().split(markText).map(formatText));
     const segments: string[] = [];
     let from = 0;
     for (let at = key.indexOf(mark); at >= 0; at = key.indexOf(mark, from)) {
@@ -53,6 +64,15 @@ export function createKeyPaths(separator: string): KeyPaths {
       const prefix = Buffer.concat([key, mark]);
       // With a separator of several characters, the end of the key may form another one with the separator behind it.
       return toPath(prefix) === `${path}/${emptySegment}` ? prefix : undefined;
+    },
+    partEnd,
+    hasMoreParts(key, count) {
+      let end = partEnd(key, 0);
+      for (let parts = 1; end < key.length; parts += 1) {
+        if (parts === count) return true;
+        end = partEnd(key, end + mark.length);
+      }
+      return false;
     },
   };
 }
@@ -98,8 +118,15 @@ export function parseBytes(text: string): Buffer {
 }
 
 function formatSegment(bytes: Buffer): string {
-  if (bytes.length === 0) return emptySegment;
-  const text = formatBytes(bytes);
+  return finishSegment(formatBytes(bytes));
+}
+
+function formatText(segment: string): string {
+  return finishSegment(escapeText(segment));
+}
+
+function finishSegment(text: string): string {
+  if (text === "") return emptySegment;
   if (text === emptySegment) return "\\x5ce";
   return text === "." || text === ".." ? text.replaceAll(".", "\\x2e") : text;
 }

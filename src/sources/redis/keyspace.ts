@@ -1,5 +1,5 @@
 /** Finds keys with SCAN: the list, the children of a path, and whether there is anything below one. */
-import { invalid, notFound } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import { Lru } from "../../lib/lru.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
@@ -7,7 +7,9 @@ import type { Page } from "../../resources.ts";
 import { segmentsOf } from "../../source.ts";
 import type { Entry, ListRequest } from "../../source.ts";
 import type { RedisCommand, RedisConnection } from "./connection.ts";
+import { indexKeys } from "./index-keys.ts";
 import type { KeyPaths } from "./key-paths.ts";
+import { checkCursor, keysPerScan, scanKeys, type ScanStep } from "./scan-keys.ts";
 import { describeValue, lengthCommands, type RedisType, toRedisType } from "./types.ts";
 
 export interface Keyspace {
@@ -24,8 +26,17 @@ export interface Keyspace {
   keyAt(path: string): Buffer | undefined;
   /** The path of a key, unless it is not served. */
   pathOf(key: Buffer): string | undefined;
-  /** Types of modules that were met and left out. */
-  readonly leftOutTypes: ReadonlySet<string>;
+  /** What is left out of the first keys of the database, besides what `include` and `exclude` leave out. */
+  sample(signal: AbortSignal): Promise<LeftOutKeys>;
+}
+
+export interface LeftOutKeys {
+  /** Types of modules. */
+  readonly types: ReadonlySet<string>;
+  /** Numbers of keys: of too many bytes, of too many parts, and those that the user may not read. */
+  readonly tooLong: number;
+  readonly tooDeep: number;
+  readonly refused: number;
 }
 
 interface KeyspaceOptions {
@@ -36,77 +47,76 @@ interface KeyspaceOptions {
   readonly maxScanned: number;
 }
 
-/** One step of a scan. */
-interface ScanStep {
-  /** Paths of served keys; some may occur twice. */
-  readonly paths: readonly string[];
-  /** Undefined at the end. */
-  readonly next: string | undefined;
+/** A path of a page. */
+interface Candidate {
+  readonly path: string;
+  /** A key below it that this call has seen. */
+  below?: Buffer | undefined;
 }
 
-/** How many keys one SCAN looks at. More would delay other clients of the server. */
-const keysPerScan = 1000;
 /** How many times a page calls SCAN. */
 const scansPerPage = 10;
 /** Up to so many keys, all are looked at to know which of them have others below. */
 const smallDatabase = keysPerScan * scansPerPage;
 /** The URI of a longer key might be refused. */
-const maxKeyBytes = 8192;
+export const maxKeyBytes = 8192;
+/** Each part is a directory to descend into, so a key of separators alone would be thousands of them. */
+export const maxParts = 100;
+const noPrefix = Buffer.alloc(0);
 
 export function createKeyspace({ connection, paths, isServed, maxScanned }: KeyspaceOptions): Keyspace {
-  const leftOutTypes = new Set<string>();
-  /** A key below each path that was seen to have one: while it exists, there is something below. */
-  const witnesses = new Lru<string, Buffer>({ maxEntries: 100_000 });
+  /** For a directory that was seen, a key below it: while that exists, so does the directory. */
+  const seenBelow = new Lru<string, Buffer>({ maxEntries: 100_000 });
+
+  const isTooDeep = (key: Buffer): boolean => paths.hasMoreParts(key, maxParts);
 
   function pathOf(key: Buffer): string | undefined {
-    if (key.length > maxKeyBytes) return undefined;
+    if (key.length > maxKeyBytes || isTooDeep(key)) return undefined;
     const path = paths.pathOf(key);
     return isServed(path) ? path : undefined;
   }
 
   function keyAt(path: string): Buffer | undefined {
     const key = paths.keyOf(path);
-    return key !== undefined && key.length <= maxKeyBytes && isServed(path) ? key : undefined;
+    return key && pathOf(key) === undefined ? undefined : key;
   }
 
-  async function scan(cursor: string, prefix: Buffer, count: number, signal: AbortSignal): Promise<ScanStep> {
-    const match = prefix.length === 0 ? [] : ["MATCH", Buffer.concat([escapeGlob(prefix), Buffer.from("*")])];
-    const reply = await connection.send(["SCAN", cursor, ...match, "COUNT", count], signal);
-    const [next, keys] = reply as [Buffer, Buffer[]];
-    const found: string[] = [];
-    for (const key of keys) {
-      const path = pathOf(key);
-      if (path === undefined) continue;
-      found.push(path);
-      for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
-        witnesses.set(path.slice(0, slash), key);
-    }
-    const following = next.toString();
-    return { paths: found, next: following === "0" ? undefined : following };
+  const scan = (cursor: string, prefix: Buffer, signal: AbortSignal, count?: number): Promise<ScanStep> =>
+    scanKeys(connection, { cursor, prefix, ...(count !== undefined && { count }) }, signal);
+
+  async function isSmall(signal: AbortSignal): Promise<boolean> {
+    return Number(await connection.send(["DBSIZE"], signal)) <= smallDatabase;
   }
 
-  /** Looks at all keys of a small database. In a large one, what is below a key is known once it was seen. */
-  async function learn(signal: AbortSignal): Promise<void> {
-    if (Number(await connection.send(["DBSIZE"], signal)) > smallDatabase) return;
-    for (let next: string | undefined = "0"; next !== undefined;)
-      ({ next } = await scan(next, Buffer.alloc(0), keysPerScan, signal));
+  /** Keys of a small database that a page from `cursor` to `next` has not looked at; some of the page may be among them. */
+  async function* otherKeys(cursor: string, next: string | undefined, prefix: Buffer, signal: AbortSignal) {
+    const starts = [next, ...(cursor === "0" ? [] : ["0"])];
+    for (let start of starts)
+      // After many keys were deleted, SCAN may go through a large and empty table.
+      for (let scans = 0; start !== undefined && scans < 2 * scansPerPage; scans += 1) {
+        const step: ScanStep = await scan(start, prefix, signal);
+        yield step.keys;
+        start = step.next;
+      }
   }
 
-  /** Keys and directories at these paths, without those that do not exist or have the type of a module. */
-  async function entriesOf(wanted: readonly string[], signal: AbortSignal): Promise<Entry[]> {
-    const candidates = wanted.map((path) => ({ path, key: keyAt(path), witness: witnesses.get(path) }));
-    const queries = candidates.flatMap(({ key, witness }): RedisCommand[] => [
+  /** Keys and directories at these paths, without those that do not exist, may not be read, or have the type of a module. */
+  async function entriesOf(wanted: readonly Candidate[], signal: AbortSignal): Promise<Entry[]> {
+    const candidates = wanted.map(({ path, below }) => {
+      if (below) seenBelow.set(path, below);
+      // A key that this call has seen needs no second look: it may be gone by now while others are there.
+      return { path, key: keyAt(path), isBelow: below !== undefined, earlier: below ? undefined : seenBelow.get(path) };
+    });
+    const queries = candidates.flatMap(({ key, earlier }): RedisCommand[] => [
       ...(key ? [["TYPE", key] as const] : []),
-      ...(witness ? [["EXISTS", witness] as const] : []),
+      ...(earlier ? [["EXISTS", earlier] as const] : []),
     ]);
     const replies = (await connection.sendAll(queries, signal)).values();
-    const found = candidates.map(({ path, key, witness }) => {
-      const name = key ? String(replies.next().value) : "none";
-      const type = toRedisType(name);
-      if (type === undefined && name !== "none") leftOutTypes.add(name);
-      const hasChildren = witness !== undefined && replies.next().value === 1;
-      if (!hasChildren) witnesses.delete(path);
-      return { path, key, type, hasChildren };
+    const found = candidates.map(({ path, key, isBelow, earlier }) => {
+      const type = key && toRedisType(String(replies.next().value));
+      const isThere = earlier !== undefined && replies.next().value === 1;
+      if (earlier && !isThere) seenBelow.delete(path);
+      return { path, key, type, hasChildren: isBelow || isThere };
     });
     const lengths = await connection.sendAll(
       found.flatMap(({ key, type }): RedisCommand[] => (key && type ? [[lengthCommands[type], key]] : [])),
@@ -123,12 +133,16 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
   async function hasBelow(path: string, signal: AbortSignal): Promise<boolean | "unknown"> {
     const prefix = paths.prefixBelow(path);
     if (prefix === undefined) return false;
-    const witness = witnesses.get(path);
-    if (witness && (await connection.send(["EXISTS", witness], signal)) === 1) return true;
+    const earlier = seenBelow.get(path);
+    if (earlier && (await connection.sendAll([["EXISTS", earlier]], signal))[0] === 1) return true;
     let cursor: string | undefined = "0";
     for (let looked = 0; looked < maxScanned; looked += keysPerScan) {
-      const { paths: found, next }: ScanStep = await scan(cursor, prefix, keysPerScan, signal);
-      if (found.length > 0) return true;
+      const { keys, next }: ScanStep = await scan(cursor, prefix, signal);
+      const below = keys.find((key) => pathOf(key) !== undefined);
+      if (below) {
+        seenBelow.set(path, below);
+        return true;
+      }
       if (next === undefined) return false;
       cursor = next;
     }
@@ -136,49 +150,83 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
   }
 
   return {
-    leftOutTypes,
     keyAt,
     pathOf,
     hasBelow,
 
     async list({ cursor, limit }, signal) {
-      let next: string | undefined = checkCursor(cursor);
-      await learn(signal);
-      const found = new Set<string>();
+      const start = checkCursor(cursor);
+      let next: string | undefined = start;
+      const isComplete = await isSmall(signal);
+      const found = new Map<string, Candidate>();
+      const keys: Buffer[] = [];
       const count = Math.min(Math.max(limit, 10), keysPerScan);
       for (let scans = 0; next !== undefined && scans < scansPerPage && found.size < limit; scans += 1) {
-        const step: ScanStep = await scan(next, Buffer.alloc(0), count, signal);
-        for (const path of step.paths) found.add(path);
+        const step: ScanStep = await scan(next, noPrefix, signal, count);
+        for (const key of step.keys) {
+          const path = pathOf(key);
+          if (path === undefined) continue;
+          found.set(path, { path });
+          const slash = path.lastIndexOf("/");
+          if (slash > 0) seenBelow.set(path.slice(0, slash), key);
+        }
+        keys.push(...step.keys);
         next = step.next;
       }
-      const items = (await entriesOf([...found], signal)).filter(({ mimeType }) => mimeType !== directoryType);
+      if (isComplete) {
+        for await (const others of otherKeys(start, next, noPrefix, signal)) keys.push(...others);
+        const findKey = indexKeys(keys, (key) => pathOf(key) !== undefined);
+        for (const candidate of found.values()) {
+          const prefix = paths.prefixBelow(candidate.path);
+          candidate.below = prefix && findKey(prefix);
+        }
+      }
+      const entries = await entriesOf([...found.values()], signal);
+      const items = entries.filter(({ mimeType }) => mimeType !== directoryType);
       return next === undefined ? { items } : { items, next };
     },
 
     async children(path, { cursor, limit }, signal) {
       const prefix = paths.prefixBelow(path);
       if (prefix === undefined) throw notFound(path);
-      let next: string | undefined = checkCursor(cursor?.replace(foundMark, ""));
-      await learn(signal);
+      const start = checkCursor(cursor?.replace(foundMark, ""));
+      let next: string | undefined = start;
       const nameAt = path === "" ? 0 : path.length + 1;
-      const found = new Set<string>();
+      /** By the bytes of the part below the path, so that of many keys in one directory only one is looked at closely. */
+      const found = new Map<string, Candidate>();
+      function note(key: Buffer, isOnPage: boolean): void {
+        const end = paths.partEnd(key, prefix!.length);
+        const name = key.toString("latin1", prefix!.length, end);
+        const isBelow = end < key.length;
+        const known = found.get(name);
+        if (known ? known.below || !isBelow : !isOnPage) return;
+        const each = pathOf(key);
+        if (each === undefined) return;
+        const slash = each.indexOf("/", nameAt);
+        const child = known ?? { path: slash < 0 ? each : each.slice(0, slash) };
+        if (isBelow) child.below = key;
+        found.set(name, child);
+      }
       for (let scans = 0; next !== undefined && scans < scansPerPage && found.size < limit; scans += 1) {
-        const step: ScanStep = await scan(next, prefix, keysPerScan, signal);
-        for (const each of step.paths) {
-          const slash = each.indexOf("/", nameAt);
-          found.add(slash < 0 ? each : each.slice(0, slash));
-        }
+        const step: ScanStep = await scan(next, prefix, signal);
+        for (const key of step.keys) note(key, true);
         next = step.next;
       }
       const isKnown = path === "" || found.size > 0 || cursor?.endsWith(foundMark);
       if (!isKnown && next === undefined) throw notFound(path);
-      const items = await entriesOf([...found], signal);
+      if ((next !== undefined || start !== "0") && found.size > 0 && (await isSmall(signal)))
+        for await (const others of otherKeys(start, next, prefix, signal)) for (const key of others) note(key, false);
+      const items = await entriesOf([...found.values()], signal);
       return next === undefined ? { items } : { items, next: isKnown ? next + foundMark : next };
     },
 
     async find(path, signal) {
-      await learn(signal);
-      return (await entriesOf([path], signal))[0];
+      const isExpected = seenBelow.get(path) !== undefined;
+      const [entry] = await entriesOf([{ path }], signal);
+      if (!entry || entry.hasChildren || entry.mimeType === directoryType) return entry;
+      // The key below that was seen earlier may be gone while others are there.
+      const mayLook = isExpected || (await isSmall(signal));
+      return mayLook && (await hasBelow(path, signal)) === true ? { ...entry, hasChildren: true } : entry;
     },
 
     async startingWith(start, limit, signal) {
@@ -189,11 +237,35 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
       const found = new Set<string>();
       let next: string | undefined = "0";
       for (let scans = 0; next !== undefined && scans < scansPerPage && found.size < limit; scans += 1) {
-        const step: ScanStep = await scan(next, prefix, keysPerScan, signal);
-        for (const path of step.paths) if (path.startsWith(start)) found.add(path);
+        const step: ScanStep = await scan(next, prefix, signal);
+        for (const key of step.keys) {
+          const path = pathOf(key);
+          if (path?.startsWith(start)) found.add(path);
+        }
         next = step.next;
       }
       return [...found].sort().slice(0, limit);
+    },
+
+    async sample(signal) {
+      const sample = { types: new Set<string>(), tooLong: 0, tooDeep: 0, refused: 0 };
+      let next: string | undefined = "0";
+      for (let scans = 0; next !== undefined && scans < scansPerPage; scans += 1) {
+        const step: ScanStep = await scan(next, noPrefix, signal);
+        for (const key of step.keys)
+          if (key.length > maxKeyBytes) sample.tooLong += 1;
+          else if (isTooDeep(key)) sample.tooDeep += 1;
+        const served = step.keys.filter((key) => pathOf(key) !== undefined);
+        const types = await connection.sendAll(
+          served.map((key): RedisCommand => ["TYPE", key]),
+          signal,
+        );
+        for (const type of types)
+          if (type === null) sample.refused += 1;
+          else if (String(type) !== "none" && !toRedisType(String(type))) sample.types.add(String(type));
+        next = step.next;
+      }
+      return sample;
     },
   };
 }
@@ -201,20 +273,10 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
 /** Ends a cursor of children after one of them was found. */
 const foundMark = "+";
 
-function checkCursor(cursor = "0"): string {
-  if (!/^\d{1,20}$/.test(cursor)) throw invalid("the cursor is not one of this mount; begin without one");
-  return cursor;
-}
-
 /** `length` is no number if the value was replaced meanwhile by one of another type. */
 function toEntry(path: string, type: RedisType, length: unknown): Entry {
   const name = segmentsOf(path).at(-1) ?? "";
   const description = typeof length === "number" ? describeValue(type, length) : undefined;
   if (type !== "string") return { path, mimeType: "application/json", ...(description && { description }) };
   return { path, mimeType: mimeOfName(name), ...(typeof length === "number" && { size: length }) };
-}
-
-/** Bytes that mean themselves in a pattern. */
-function escapeGlob(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.toString("latin1").replace(/[*?[\]\\^-]/g, "\\$&"), "latin1");
 }

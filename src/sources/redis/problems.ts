@@ -2,12 +2,12 @@
 import type { SourceProblem } from "../../source.ts";
 import type { RedisConnection } from "./connection.ts";
 import { isRefused } from "./errors.ts";
-import type { Keyspace } from "./keyspace.ts";
+import { type Keyspace, maxKeyBytes, maxParts } from "./keyspace.ts";
 import { isLocal, type RedisTarget } from "./target.ts";
 
 interface Examined {
   readonly connection: Pick<RedisConnection, "send">;
-  readonly keyspace: Pick<Keyspace, "list" | "leftOutTypes">;
+  readonly keyspace: Pick<Keyspace, "sample">;
   readonly target: RedisTarget;
 }
 
@@ -34,11 +34,21 @@ export async function problemsOf({ connection, keyspace, target }: Examined, sig
       says: "is one server of a cluster, which is not supported: keys of the other servers are not listed",
       advice: "mount a server that has all keys",
     });
-  await keyspace.list({ limit: 1000 }, signal);
-  if (keyspace.leftOutTypes.size > 0)
+  const { types, tooLong, tooDeep, refused } = await keyspace.sample(signal);
+  if (types.size > 0)
+    problems.push({ path: "", says: `has values of types that are left out: ${[...types].sort().join(", ")}` });
+  if (tooLong > 0)
     problems.push({
       path: "",
-      says: `has values of types that are left out: ${[...keyspace.leftOutTypes].sort().join(", ")}`,
+      says: `leaves out keys of more than ${maxKeyBytes} bytes: ${tooLong} of its first keys`,
+    });
+  if (tooDeep > 0)
+    problems.push({ path: "", says: `leaves out keys of more than ${maxParts} parts: ${tooDeep} of its first keys` });
+  if (refused > 0)
+    problems.push({
+      path: "",
+      says: `leaves out keys that its user may not read: ${refused} of its first keys`,
+      advice: 'name the keys that the user may read in "include", so that no directories of others are shown',
     });
   return problems;
 }

@@ -100,8 +100,11 @@ export function createValueReader({ connection, maxBytes, maxItems, now }: Reade
       type,
       await connection.send(collectionQueries(type, key, window), signal),
       window,
+      length,
     );
-    if (collection.items.length === 0 && length === 0) return undefined;
+    // Only a stream exists without items.
+    if (collection.items.length === 0 && length === 0 && (await numberFrom(["EXISTS", key], signal)) === 0)
+      return undefined;
     const text = renderCollection(type, collection.items);
     const size = Buffer.byteLength(text);
     if (size > maxBytes)
@@ -135,7 +138,7 @@ export function createValueReader({ connection, maxBytes, maxItems, now }: Reade
     return { ...part, freshness: { ttlMs: 0 }, meta: { ...part.meta, "pressmark/expires": expires } };
   }
 
-  /** Undefined if there is no value at the key. */
+  /** Undefined if there is no value at the key, or the user may not read it. */
   return async function readValue(at: Address, key: Buffer, signal: AbortSignal): Promise<Part | undefined> {
     const wanted = parseQuery(at, maxItems);
     if (wanted === undefined) throw notFound(at.path);

@@ -29,10 +29,8 @@ const otherEvents = new Set(["expire", "persist", "hexpire", "hpersist", "xsetid
 export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeDetector) => Promise<void> {
   const { connection, keyspace, database, notifications, pollMs, wait } = options;
 
-  /** Throws "unsupported" if the server does not announce every change. */
-  async function checkNotifications(signal: AbortSignal): Promise<void> {
-    if (notifications === "assume") return;
-    const flags = await connection.send(["CONFIG GET", "notify-keyspace-events"], signal).then(
+  async function flagsNow(signal: AbortSignal): Promise<string> {
+    return connection.send(["CONFIG GET", "notify-keyspace-events"], signal).then(
       (reply) => String((reply as readonly Buffer[])[1] ?? ""),
       (cause: unknown) => {
         if (!isRefused(cause)) throw cause;
@@ -42,16 +40,22 @@ export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeD
         );
       },
     );
-    const wanted = flagsToSet(flags);
-    if (wanted === undefined) return;
+  }
+
+  /**
+   * Throws "unsupported" if the server does not announce every change. `accepted` are flags as the server shows them after an earlier
+   * call has set them; returns them if this one has.
+   */
+  async function checkNotifications(accepted: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+    if (notifications === "assume") return undefined;
+    const flags = await flagsNow(signal);
+    if (flags === accepted || lacksNothing(flags)) return accepted;
     const version = await versionOf(signal);
     if (version !== undefined && version < 7)
       throw unsupported("watching needs Redis 7.0 or newer, or Valkey, which announce new keys; this server is older");
-    if (notifications !== "enable")
-      throw unsupported(
-        `the Redis server does not announce all changes; run: redis-cli CONFIG SET notify-keyspace-events '${wanted}'`,
-      );
-    await connection.enableNotifications(wanted, signal);
+    if (notifications !== "enable") throw unsupported(howToEnable(flags));
+    await connection.enableNotifications(withMissingFlags(flags), signal);
+    return flagsNow(signal);
   }
 
   async function info(section: string, signal: AbortSignal): Promise<string | undefined> {
@@ -77,7 +81,7 @@ export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeD
   }
 
   return async function detectChanges({ armed, tell, signal }) {
-    await checkNotifications(signal);
+    let accepted = await checkNotifications(undefined, signal);
     /** New keys whose next event says what they are. */
     const created = new Set<string>();
     const prefix = `__keyevent@${database}__:`;
@@ -91,7 +95,7 @@ export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeD
       armed();
       while (!signal.aborted) {
         await Promise.race([wait(pollMs, signal), subscription.broken]);
-        await checkNotifications(signal);
+        accepted = await checkNotifications(accepted, signal);
         const after = await replacements(signal);
         if (after !== before) tell([{ kind: "lost" }]);
         before = after;
@@ -102,14 +106,33 @@ export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeD
   };
 }
 
-/**
- * What to set so that every change is announced, in addition to what is set; undefined if nothing is missing. Redis 7 hides the flag "n"
- * beside "A", so its classes are named one by one, without that of modules.
- */
-export function flagsToSet(flags: string): string | undefined {
+/** Whether the server announces every change. */
+export function lacksNothing(flags: string): boolean {
   const has = (flag: string) => flags.includes(flag);
-  if (has("E") && has(newEvents) && (has("A") || [...neededClasses].every(has))) return undefined;
-  return [..."KE", ...neededClasses, newEvents, "m"].filter((flag) => !"Km".includes(flag) || has(flag)).join("");
+  return has("E") && has(newEvents) && (has("A") || [...neededClasses].every(has));
+}
+
+/** What is set, and what is missing so that every change is announced. */
+export function withMissingFlags(flags: string): string {
+  const needed = flags.includes("A") ? `E${newEvents}` : `E${neededClasses}${newEvents}`;
+  return [...new Set(flags + needed)].join("");
+}
+
+/**
+ * The same for a setting that `lacksNothing` recognises afterwards. Redis 7.0 shows "A" for all classes and then hides "n", so they are
+ * named one by one, without "d" for those of modules.
+ */
+function visibleFlags(flags: string): string {
+  return [..."KE", ...neededClasses, newEvents, "m"]
+    .filter((flag) => !"Km".includes(flag) || flags.includes(flag))
+    .join("");
+}
+
+function howToEnable(flags: string): string {
+  const modules = /[Ad]/.test(flags)
+    ? ` (this turns off events of modules; to keep them, set '${withMissingFlags(flags)}', and notifications: "assume" on the mount)`
+    : "";
+  return `the Redis server does not announce all changes; run: redis-cli CONFIG SET notify-keyspace-events '${visibleFlags(flags)}'${modules}; a restart of the server undoes it, unless CONFIG REWRITE or redis.conf keeps it`;
 }
 
 function changesOf(
