@@ -266,7 +266,7 @@ describe("a source of a package", () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       try {
         const loading = load(true);
-        await vi.waitUntil(() => vi.getTimerCount() > 0);
+        await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 20_000 });
         await vi.advanceTimersByTimeAsync(30_000);
         expect(problems(await loading)).toEqual([
           expect.stringMatching(/"pressmark-source-weather" did not finish loading within 30 s/),
