@@ -269,7 +269,9 @@ function createGateway(
     const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call), call).catch(
       noPage,
     );
-    return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
+    // Some servers list a resource twice.
+    const items = new Map(page.items.map((item) => [item.uri, item]));
+    return toEntries({ ...page, items: [...items.values()].filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
   /** A server of tools alone is no failure. Logged once. */

@@ -144,7 +144,7 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
     from?: string,
   ): Promise<T[]> {
     const { isUnordered } = source;
-    const entries = await collect(page, from, { isUnordered, about });
+    const entries = await collect(page, from, about);
     return isUnordered ? [...new Map(entries.map((entry) => [formatAddress(entry), entry])).values()] : entries;
   }
 }
