@@ -16,6 +16,7 @@ import {
 } from "./tree.ts";
 
 const folder = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1), mimeType: directoryType });
+const manyFiles = (page: number) => Array.from({ length: 1000 }, (_, index) => file(`a:///r/${page}/${index}`));
 const file = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1) });
 const root = folder("a:///r");
 const start = opened(withRoots(emptyTree, [root]), root.uri);
@@ -115,9 +116,8 @@ describe("the tree", () => {
 
   it("creates rows only on demand", () => {
     let tree = start;
-    const pageOf = (number: number) => Array.from({ length: 1000 }, (_, index) => file(`a:///r/${number}/${index}`));
     for (let count = 0; count < 1000; count += 1)
-      tree = pageCame(tree, root.uri, { items: pageOf(count), next: "x" }, false);
+      tree = pageCame(tree, root.uri, { items: manyFiles(count), next: "x" }, false);
     const rows = rowsOf(tree);
     expect(rows.length).toBe(1_000_002);
     expect(rows.at(1_000_000)).toMatchObject({ position: 1_000_000, siblings: -1, resource: { name: "999" } });

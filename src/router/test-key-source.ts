@@ -40,8 +40,6 @@ export function createKeySource(
     const limit = Math.min(requested, maxPage);
     const [, empty = "0", last] = /^(\d+)(?:\.(.*))?$/s.exec(cursor ?? "") ?? [];
     const from = last === undefined ? 0 : indexAfter(paths, last);
-    const cursorOf = (count: number, before: string | undefined) =>
-      `${count}${before === undefined ? "" : `.${before}`}`;
     if (Number(empty) < emptyPages && from < paths.length)
       return { items: [], next: cursorOf(Number(empty) + 1, last) };
     const to = Math.min(from + limit, paths.length);
@@ -141,6 +139,11 @@ function indexAfter(paths: readonly string[], last: string): number {
 
 function toPath(key: string): string {
   return key === "" ? "" : pathOf(key.split(":"));
+}
+
+/** The number of empty pages before, and the last path. */
+function cursorOf(empty: number, last: string | undefined): string {
+  return last === undefined ? String(empty) : `${empty}.${last}`;
 }
 
 function hashOf(text: string): number {

@@ -180,7 +180,7 @@ export function createWatchers(
       .then(renew, () => undefined);
   }
 
-  async function tried(own: Run | undefined): Promise<void> {
+  async function untilTried(own: Run | undefined): Promise<void> {
     own?.tryNow?.();
     await own?.attempt.promise;
   }
@@ -216,12 +216,12 @@ export function createWatchers(
       lingering?.abort();
       if (run) run.coalescer.newcomer();
       else run = start();
-      await tried(run);
+      await untilTried(run);
     },
 
     async arrive() {
       run?.coalescer.newcomer();
-      await tried(run);
+      await untilTried(run);
     },
 
     get pending() {

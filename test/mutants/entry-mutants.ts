@@ -44,15 +44,12 @@ function misreading(name: string, correct: (path: string) => string): Mutant[] {
 
 /** Mutants that take no variables for unknown ones. */
 const emptyQueryMutants = (["read", "stat", "children"] as const).map((group): Mutant => {
-  const check = ({ path, query }: Address): void => {
-    if (query && Object.keys(query).length === 0) throw notFound(path);
-  };
   return {
     name: `finds nothing with an empty query in ${group}`,
     group,
     wrap: (source) => ({
       [group]: async (at: Address, ...rest: unknown[]) => {
-        check(at);
+        if (at.query && Object.keys(at.query).length === 0) throw notFound(at.path);
         return (source[group] as (...args: unknown[]) => unknown)(at, ...rest);
       },
     }),

@@ -67,7 +67,6 @@ export function testWatch(context: ContractContext): void {
     async () => {
       if (source().impliesDirectories || source().follow) return;
       const written = `${inside}new-directory/deeper/new.txt`;
-      const isMissing = (path: string) => exists(path).then((is) => !is);
       const directories = await filtered(directoriesOf([context.addressOf(written)]), isMissing);
       const watched = await begin();
       await write(written, "in a new directory");
@@ -176,6 +175,10 @@ export function testWatch(context: ContractContext): void {
         if (entry.mimeType === directoryType || entry.hasChildren) ahead.push(entry.path);
       }
     return found;
+  }
+
+  async function isMissing(path: string): Promise<boolean> {
+    return !(await exists(path));
   }
 
   async function exists(path: string): Promise<boolean> {
