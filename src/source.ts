@@ -188,7 +188,7 @@ export interface EntryChange {
   readonly isUnlisted?: true;
 }
 
-/** `changed` need not be reported for a directory: what appears or goes directly below it changes its children, and the router derives that. */
+/** Do not report `changed` for a directory. The router notifies its watchers when something directly below it appears or goes. */
 export type SourceChange =
   /** The content at this path has changed. */
   | { readonly kind: "changed"; readonly path: string }
@@ -252,8 +252,8 @@ export interface SourceBrowsing {
   /**
    * True if the backend lists in no order, such as Redis: sorting everything first would delay the first page. The pages of `list`,
    * `listIndexed` and `children` then contain every entry that exists all the time, in any order, with cursors of the backend's own. An
-   * entry may occur again on a later page, and a page may be empty while `next` is set. A cursor may be used again: it leads to the same
-   * entries as far as they still exist, more of them with a larger limit. `order` and `cursorAfter` are absent.
+   * entry is on a page once; it may occur again on a later page, and a page may be empty while `next` is set. No walk meets a cursor
+   * twice. A cursor may be used again: it leads to the same entries as far as they still exist, more of them with a larger limit. `order` and `cursorAfter` are absent.
    */
   readonly isUnordered: true;
   /** True if entries have priorities and listing all of them is fast: what to read first is then chosen from the whole list. */
@@ -319,17 +319,17 @@ export interface SourceWatching {
    * unless `lists` says otherwise. Ends when the call's signal does.
    * Any number of watches run concurrently. Each reports every change after it was armed, independent of the others.
    *
-   * If it cannot be armed, or can no longer continue, it throws. "unsupported" means never: this backend, as it is configured, reports no
-   * changes. The message says why and how to turn it on; callers are told so, and nothing is tried again. Every other error means not now,
-   * as does an iteration that ends without the signal: the watch is tried again with growing delays, and once it is back everyone is told
-   * that changes may have been missed.
+   * If it cannot be armed, or can no longer continue, it throws. "unsupported" means that this backend, as it is configured, reports no
+   * changes. The message says why and how to turn it on. Callers get it, and the watch is tried again every minute and for each new
+   * caller. Every other error means not now, as does an iteration that ends without the signal: the watch is tried again with growing
+   * delays. Once it is back, everyone is notified that changes may have been missed.
    */
   watch(call: Call): Promise<SourceWatch>;
   /** True if `watch` reports only what the caller of its call may know: each caller then has a watch of their own. */
   readonly watchesPerCaller: true;
   /**
    * True if directories exist only through the paths below them, as in a key store, and `watch` does not report that they appear or go.
-   * Whoever watches a directory is then notified of everything that appears or goes below it, at any depth. Otherwise `watch` reports
+   * A watcher of a directory is then notified of everything that appears or goes below it, at any depth. Otherwise `watch` reports
    * directories, and only direct children count.
    */
   readonly impliesDirectories: true;

@@ -25,7 +25,7 @@ export async function childrenByUri(all: AsyncIterable<Resource>, uri: string): 
 }
 
 /** A resource with others below it. */
-function withChildren(resource: Resource): Resource {
+export function withChildren(resource: Resource): Resource {
   return { ...resource, meta: { ...resource.meta, [hasChildrenKey]: true } };
 }
 

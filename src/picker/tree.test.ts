@@ -16,6 +16,7 @@ import {
 } from "./tree.ts";
 
 const folder = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1), mimeType: directoryType });
+const manyFiles = (page: number) => Array.from({ length: 1000 }, (_, index) => file(`a:///r/${page}/${index}`));
 const file = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1) });
 const root = folder("a:///r");
 const start = opened(withRoots(emptyTree, [root]), root.uri);
@@ -115,13 +116,23 @@ describe("the tree", () => {
 
   it("creates rows only on demand", () => {
     let tree = start;
-    const page = Array.from({ length: 1000 }, (_, index) => file(`a:///r/${index}`));
     for (let count = 0; count < 1000; count += 1)
-      tree = pageCame(tree, root.uri, { items: [...page], next: "x" }, false);
+      tree = pageCame(tree, root.uri, { items: manyFiles(count), next: "x" }, false);
     const rows = rowsOf(tree);
     expect(rows.length).toBe(1_000_002);
     expect(rows.at(1_000_000)).toMatchObject({ position: 1_000_000, siblings: -1, resource: { name: "999" } });
     expect(rows.at(1_000_001)).toMatchObject({ kind: "more" });
+  });
+
+  it("shows an entry once that a later page repeats", () => {
+    const [a, b, c] = ["a", "b", "c"].map((name) => file(`a:///r/${name}`)) as [Resource, Resource, Resource];
+    const first = pageCame(start, root.uri, { items: [a, b], next: "x" }, true);
+    for (let time = 0; time < 2; time += 1) {
+      const both = pageCame(first, root.uri, { items: [b, c, c] }, false);
+      expect(both.folders.get(root.uri)?.pages).toEqual([[a, b], [c]]);
+    }
+    const again = pageCame(first, root.uri, { items: [b, c] }, true);
+    expect(again.folders.get(root.uri)?.pages).toEqual([[b, c]]);
   });
 
   it("finds the path to a resource", () => {

@@ -1,5 +1,6 @@
 /** The tree as a person has opened it. */
 import { cutAt } from "../lib/cut-at.ts";
+import { createRepeatFilter } from "../lib/repeat-filter.ts";
 import { shownTitle } from "./shown-title.ts";
 import { decodeForDisplay } from "../lib/readable-uri.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
@@ -56,8 +57,22 @@ export function pageCame(
   isFirst: boolean,
 ): ResourceTree {
   const before = isFirst ? [] : (tree.folders.get(uri)?.pages ?? []);
-  const pages = items.length === 0 ? before : [...before, items];
+  const isRepeated = takeFilter(before);
+  const fresh = items.filter((item) => !isRepeated(item));
+  const pages = [...before, ...(fresh.length === 0 ? [] : [fresh])];
+  filters.set(pages, isRepeated);
   return withFolder(tree, uri, { pages, next, status: "ready" });
+}
+
+/** A list without order may repeat an entry. The filter of the pages so far knows their entries, and is used for one more page. */
+const filters = new WeakMap<TreeFolder["pages"], (item: unknown) => boolean>();
+
+function takeFilter(pages: TreeFolder["pages"]): (item: unknown) => boolean {
+  const known = filters.get(pages);
+  if (filters.delete(pages) && known) return known;
+  const isRepeated = createRepeatFilter();
+  for (const page of pages) page.forEach((item) => isRepeated(item));
+  return isRepeated;
 }
 
 export function pageFailed(tree: ResourceTree, uri: string, problem: string): ResourceTree {

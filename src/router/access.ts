@@ -48,6 +48,7 @@ export interface Access {
 }
 
 const root: Address = { path: "" };
+const childrenKey = "pressmark/children";
 let accessCount = 0;
 
 export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): Access {
@@ -223,9 +224,16 @@ function toResource(uri: string, entry: Entry, mount: RoutedMount, prefix: strin
   if (size !== undefined) resource.size = size;
   if (annotations !== undefined) resource.annotations = annotations;
   if (icons !== undefined) resource.icons = icons;
-  if (meta !== undefined) resource.meta = meta;
-  if (children !== undefined && isOpen) resource.meta = { ...meta, "pressmark/children": children };
+  if (meta !== undefined) resource.meta = withoutChildren(meta);
+  if (children !== undefined && isOpen) resource.meta = { ...resource.meta, [childrenKey]: children };
   return resource;
+}
+
+/** Only `hasChildren` and `children` of an entry, which depend on the caller, tell of children. */
+function withoutChildren(meta: NonNullable<Entry["meta"]>): Entry["meta"] {
+  if (!(hasChildrenKey in meta) && !(childrenKey in meta)) return meta;
+  const { [hasChildrenKey]: _has, [childrenKey]: _count, ...others } = meta;
+  return others;
 }
 
 /** The last non-empty segment; for the mount itself, the name of the mount. */

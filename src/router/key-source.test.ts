@@ -95,6 +95,16 @@ describe("a resource that has children", () => {
   });
 });
 
+it("metadata of a source does not tell of children", async () => {
+  const meta = { own: 1, "pressmark/hasChildren": true, "pressmark/children": 7 };
+  const { source } = createMemory({ a: "" });
+  const list: Source["list"] = async () => ({ items: [{ path: "a", meta }] });
+  for (const policy of [openPolicy, { maySee: () => true } as Policy]) {
+    const { items } = await open({ m: { ...source, list } }, policy).resources.list({}, call);
+    expect(items[0]?.meta).toEqual({ own: 1 });
+  }
+});
+
 describe("an unknown query variable", () => {
   it.each(["read", "stat"] as const)("makes an address a missing one for %s", async (operation) => {
     const { resources } = open({ k: createKeySource(users).source, m: createMemory({ a: "1\n2\n3\n" }).source });
@@ -151,6 +161,15 @@ describe("a list without order", () => {
       const inside = await collect((at) => again().children("k://a", { cursor: at }, call));
       expect(new Set(inside.map(({ uri }) => uri)).size).toBe(137);
     }
+  });
+
+  it.each([true, undefined])("ends though a page names an entry twice (unordered: %s)", async (isUnordered) => {
+    const names = isUnordered ? ["a", "b", "a", "c"] : ["a", "a", "b", "c"];
+    const items = names.map((path) => ({ path }));
+    const list: Source["list"] = async () => ({ items });
+    const { resources } = open({ k: { list, read: createMemory().source.read, ...(isUnordered && { isUnordered }) } });
+    const seen = await collect((cursor) => resources.list({ cursor, limit: 1 }, call));
+    expect(seen.map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
 
   it("is filtered, and shows each caller what they may see", async () => {
@@ -251,13 +270,40 @@ describe("a source that cannot be watched", () => {
     expect(heard).toEqual(["m://a"]);
   });
 
-  it("is not tried again", async () => {
+  it("is tried again every minute and for everyone who joins, and says once why", async () => {
     const { resources, clock } = open({ k: refusing });
     starts = 0;
     for (let times = 0; times < 3; times += 1) await resources.watch({ uris: ["k://user/1"], list: true }, call);
+    expect(starts).toBe(3);
     await clock.advance(600_000);
-    expect(starts).toBe(1);
-    expect(clock.logged).toMatchObject([{ level: "info", message: `the mount "k" cannot be watched: ${off}` }]);
+    expect(starts).toBe(13);
+    const message = `the mount cannot be watched, trying again every minute: ${off}`;
+    expect(clock.logged).toMatchObject([{ level: "info", message, facts: { mount: "k" } }]);
+  });
+
+  it("until its operator has changed that can be watched without a restart", async () => {
+    const store = createKeySource(users);
+    let isOn = false;
+    const fixed: Source = {
+      ...store.source,
+      async watch(each) {
+        if (!isOn) throw unsupported(off);
+        return store.source.watch!(each);
+      },
+    };
+    const { resources, clock } = open({ k: fixed });
+    const early = hear(await resources.watch({ uris: ["k://user/1"], list: true }, call));
+    isOn = true;
+    const watch = await resources.watch({ uris: ["k://user/1"] }, call);
+    expect([watch.uris, watch.unwatched]).toEqual([["k://user/1"], undefined]);
+    const late = hear(watch);
+    await clock.advance(2000);
+    late.length = 0;
+    store.set("user:1", "changed");
+    await clock.advance(2000);
+    expect(late).toEqual(["k://user/1"]);
+    // The first watch was refused this URI and expects no changes of it.
+    expect(early).toEqual(["list-changed"]);
   });
 
   it("at present is tried again, and whoever watches gets what may have changed", async () => {
@@ -278,26 +324,33 @@ describe("a source that cannot be watched", () => {
     expect(heard.sort()).toEqual(["k://user/1", "list-changed"]);
   });
 
-  it.each(["ends", "throws"])("any more, because its iteration %s, is tried again until it is refused", async (how) => {
-    let attempts = 0;
-    const ending: Source = {
-      ...source,
-      async watch() {
-        attempts += 1;
-        if (attempts === 3) throw unsupported(off);
-        return (async function* () {
-          await Promise.resolve();
-          if (how === "throws") throw new Error("the connection is lost");
-          yield* [];
-        })();
-      },
-    };
-    const { resources, clock } = open({ k: ending });
-    const heard = hear(await resources.watch({ uris: ["k://user/1"], list: true }, call));
-    await clock.advance(600_000);
-    expect(attempts).toBe(3);
-    // Once when it is back, and once when it is refused: nothing is known of the time after.
-    expect(heard.sort()).toEqual(["k://user/1", "k://user/1", "list-changed", "list-changed"]);
-    await expect(resources.watch({ uris: ["k://user/1"] }, call)).rejects.toMatchObject({ kind: "unsupported" });
-  });
+  it.each(["ends", "throws"])(
+    "any more, because its iteration %s, is tried again, also after it is refused",
+    async (how) => {
+      let attempts = 0;
+      const ending: Source = {
+        ...source,
+        async watch(each) {
+          attempts += 1;
+          if (attempts === 3 || attempts === 4) throw unsupported(off);
+          if (attempts > 4) return source.watch!(each);
+          return (async function* () {
+            await Promise.resolve();
+            if (how === "throws") throw new Error("the connection is lost");
+            yield* [];
+          })();
+        },
+      };
+      const { resources, clock } = open({ k: ending });
+      const heard = hear(await resources.watch({ uris: ["k://user/1"], list: true }, call));
+      await clock.advance(30_000);
+      expect(attempts).toBe(3);
+      // Once when it is back, and once when it is refused: nothing is known of the time after.
+      expect(heard.sort()).toEqual(["k://user/1", "k://user/1", "list-changed", "list-changed"]);
+      await expect(resources.watch({ uris: ["k://user/1"] }, call)).rejects.toMatchObject({ kind: "unsupported" });
+      heard.length = 0;
+      await clock.advance(120_000);
+      expect(heard.sort()).toEqual(["k://user/1", "list-changed"]);
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** Merges the pages of many sources into pages of one list; hidden entries affect nothing but the time it takes. */
+/**
+ * Merges the pages of many sources into pages of one list. Hidden entries affect nothing but the time it takes and, in a list without
+ * order, on which pages an entry is repeated.
+ */
 import { cancelled, ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
@@ -119,7 +122,7 @@ export async function mergeListsAs<E extends Address, T>(
         failures.push({ mount: mount.name, message: "part of it could not be listed" });
       }
 
-      const entries = page.items;
+      const entries = isUnordered ? onceEach(page.items) : page.items;
       let at = 0;
       if (last !== undefined && entries.length > 0) {
         at = indexAfter(entries, last, isUnordered);
@@ -158,6 +161,12 @@ function where({ name }: RoutedMount, cursor: string | undefined, last: Address 
   };
 }
 
+/** A position is found again by an address, which must therefore be on the page once. */
+function onceEach<E extends Address>(entries: readonly E[]): readonly E[] {
+  const keys = new Set<string>();
+  return entries.filter((entry) => !isRepeated(entry, keys));
+}
+
 /** Remembers the entry. */
 function isRepeated(entry: Address, shownKeys: Set<string> | undefined): boolean {
   if (!shownKeys) return false;
@@ -179,7 +188,8 @@ function checkNext(next: string | undefined, seen: ReadonlySet<string | undefine
  * an address that is no longer there: entries may be repeated, and none is left out.
  */
 function indexAfter(entries: readonly Address[], last: Address, isUnordered: boolean): number {
-  const found = entries.findIndex((entry) => sameAddress(entry, last));
+  // The last one: a source that repeats an entry in spite of its order must not lead back.
+  const found = entries.findLastIndex((entry) => sameAddress(entry, last));
   if (found >= 0) return found + 1;
   if (isUnordered) return 0;
   const later = entries.findIndex((entry) => compare(entry, last) > 0);

@@ -109,6 +109,7 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
   const mark = given.startsWith("//", colon + 1) ? "://" : ":";
   const rest = given.slice(colon + mark.length);
   if (rest !== "" && !rest.endsWith("/")) throw refuse('must end in "/"');
+  if (scheme === "file" && mark === "://" && rest === "") throw refuse('must name a folder, such as "file:///home/"');
   if (verbatim && rest !== "") throw refuse("must be a scheme alone, because its addresses are verbatim");
   if (rest.includes("?") || !isClean(rest)) throw refuse("must be a URI without query, fragment or control characters");
   const raw = rest === "" ? [] : rest.slice(0, -1).split("/");
@@ -118,8 +119,6 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
     if (decoded === "" && (at > 0 || mark === ":")) throw refuse("contains an empty segment");
     return at === 0 && isLocal(scheme, mark, decoded) ? "" : decoded;
   });
-  if (scheme === "file" && mark === "://" && segments.every((segment) => segment === ""))
-    throw refuse('must name a folder, not "file:///"');
   return { scheme, mark, segments };
 }
 

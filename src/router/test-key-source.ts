@@ -31,19 +31,21 @@ export function createKeySource(
   function entryAt(path: string, isWithChildren = isAbove(path)): Entry {
     const value = values.get(path);
     if (value === undefined) return { path, mimeType: directoryType };
-    const entry = { path, mimeType: "text/plain", size: value.length, version: value };
+    const entry = { path, mimeType: "text/plain", size: Buffer.byteLength(value), version: value };
     return isWithChildren ? { ...entry, hasChildren: true } : entry;
   }
 
-  /** Cursors are positions in an order of no meaning, as of a hash table. */
+  /** Pages in an order of no meaning, as of a hash table. A cursor names the last entry before it, which may be gone. */
   function page(paths: readonly string[], { cursor, limit: requested }: ListRequest): Page<Entry> {
     const limit = Math.min(requested, maxPage);
-    const [from = 0, empty = 0] = cursor?.split(".").map(Number) ?? [];
-    if (empty < emptyPages && from < paths.length) return { items: [], next: `${from}.${empty + 1}` };
+    const [, empty = "0", last] = /^(\d+)(?:\.(.*))?$/s.exec(cursor ?? "") ?? [];
+    const from = last === undefined ? 0 : indexAfter(paths, last);
+    if (Number(empty) < emptyPages && from < paths.length)
+      return { items: [], next: cursorOf(Number(empty) + 1, last) };
     const to = Math.min(from + limit, paths.length);
     const start = repeats ? Math.max(0, from - limit) : from;
     const items = paths.slice(start, to).map((path) => entryAt(path, paths.length < 1000 ? undefined : false));
-    return to < paths.length ? { items, next: `${to}.0` } : { items };
+    return to < paths.length ? { items, next: cursorOf(0, paths[to - 1]) } : { items };
   }
 
   let order: string[] | undefined;
@@ -108,7 +110,7 @@ export function createKeySource(
       watches.tell([kind === "changed" ? { kind, path } : { kind, path, eachBelow: true }]);
     },
     delete(key: string): void {
-      values.delete(toPath(key));
+      if (!values.delete(toPath(key))) return;
       order = undefined;
       watches.tell([{ kind: "gone", path: toPath(key), eachBelow: true }]);
     },
@@ -118,11 +120,30 @@ export function createKeySource(
 /** In an order of no meaning. */
 function scattered(paths: Iterable<string>): string[] {
   const hashed = [...paths].map((path) => [hashOf(path), path] as const);
-  return hashed.sort(([one], [other]) => one - other).map(([, path]) => path);
+  return hashed.sort(([one, left], [other, right]) => one - other || (left < right ? -1 : 1)).map(([, path]) => path);
+}
+
+/** The position after this path in scattered paths, whether or not it is among them. */
+function indexAfter(paths: readonly string[], last: string): number {
+  const hash = hashOf(last);
+  let low = 0;
+  let high = paths.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const path = paths[middle] as string;
+    if ((hashOf(path) - hash || (path <= last ? -1 : 1)) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function toPath(key: string): string {
   return key === "" ? "" : pathOf(key.split(":"));
+}
+
+/** The number of empty pages before, and the last path. */
+function cursorOf(empty: number, last: string | undefined): string {
+  return last === undefined ? String(empty) : `${empty}.${last}`;
 }
 
 function hashOf(text: string): number {

@@ -38,6 +38,8 @@ interface Listener extends Call {
   readonly interest: Interest;
   readonly sharedWatches: readonly SharedWatch[];
   readonly reader: CoalescingQueue<Change>;
+  /** URIs that could not be watched when the watch began. Their changes are not reported later either: the caller expects none. */
+  unwatched?: ReadonlySet<string>;
   /** Aborted with the listener; present if a source is told what is watched. */
   readonly following: AbortController | undefined;
 }
@@ -92,6 +94,7 @@ export function createResourceWatcher(
     // A directory does not change for a caller who may not see the child that appeared or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
     for (const watched of locationsAt(listener, mount.name, touched.path)) {
+      if (listener.unwatched?.has(watched.change.uri)) continue;
       if (!maySee(watched.at) || !access.mayReach(listener, mount, watched)) continue;
       if (hidden) void confirm(listener, watched, current.kind);
       else listener.reader.push(watched.change);
@@ -232,8 +235,10 @@ export function createResourceWatcher(
         call.signal.removeEventListener("abort", over);
         end(listener);
       };
-      const watch = toWatch(listener, unwatchedOf(listener), stop);
-      const [first] = watch.unwatched ?? [];
+      const unwatched = unwatchedOf(listener);
+      const [first] = unwatched;
+      if (first) listener.unwatched = new Set(unwatched.map(({ uri }) => uri));
+      const watch = toWatch(listener, unwatched, stop);
       if (first && watch.uris.length === 0 && !filter.list) {
         stop();
         throw new ResourceError("unsupported", first.reason, { details: { reason: "unwatchable" } });
@@ -258,10 +263,10 @@ function unwatchedOf({ watchedLocations, sharedWatches }: Listener): UnwatchedUr
   });
 }
 
-function toWatch({ watchedLocations, reader }: Listener, unwatched: readonly UnwatchedUri[], stop: () => void): Watch {
-  const left = new Set(unwatched.map(({ uri }) => uri));
+function toWatch(listener: Listener, unwatched: readonly UnwatchedUri[], stop: () => void): Watch {
+  const { watchedLocations, reader } = listener;
   return {
-    uris: watchedLocations.map(({ change }) => change.uri).filter((uri) => !left.has(uri)),
+    uris: watchedLocations.map(({ change }) => change.uri).filter((uri) => !listener.unwatched?.has(uri)),
     ...(unwatched.length > 0 && { unwatched }),
     [Symbol.asyncIterator]: () => ({
       next: () => reader.next(),

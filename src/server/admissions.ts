@@ -15,7 +15,7 @@ interface AdmissionsOptions {
 }
 
 export interface Admissions {
-  /** Whoever holds the owner's token, and a browser that was invited on the terminal. */
+  /** A caller with the owner's token, or a browser that was invited on the terminal. */
   readonly owner: Caller;
   /** The same object for each use of a token. Undefined if the token is unknown, expired or revoked. */
   find(token: string): Caller | undefined;

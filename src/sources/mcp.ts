@@ -269,7 +269,9 @@ function createGateway(
     const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call), call).catch(
       noPage,
     );
-    return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
+    // Some servers list a resource twice.
+    const items = new Map(page.items.map((item) => [item.uri, item]));
+    return toEntries({ ...page, items: [...items.values()].filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
   /** A server of tools alone is no failure. Logged once. */
@@ -400,9 +402,13 @@ function createGateway(
     async children(at, { cursor }, call) {
       if (isServer(at)) return heads(call);
       const uri = uriOf(at);
-      return toEntries(
+      const page = toEntries(
         await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call), call),
       );
+      // The directories of a server that has none are derived from URIs, where "a/" means "a".
+      const isOther = at.path.endsWith("/") && page.items.some(({ path }) => !path.startsWith(`${at.path}/`));
+      if (isOther) throw notFound(at.path);
+      return page;
     },
 
     get templates() {
@@ -465,7 +471,7 @@ function createGateway(
 }
 
 function isServer({ path, query }: Address): boolean {
-  return path === "" && query === undefined;
+  return path === "" && Object.keys(query ?? {}).length === 0;
 }
 
 /** What tells of children becomes part of the entry: this server's policy decides who learns of it. */

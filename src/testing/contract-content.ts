@@ -43,6 +43,12 @@ export function missingBeside(known: readonly string[], directories: readonly st
     "no/such/thing",
     `${aFile}x`,
     `${aFile}/below`,
+    // Empty segments count.
+    `/${aFile}`,
+    `${aFile}/`,
+    ...directories.flatMap((path) => [`/${path}`, `${path}/`]),
+    ...[nested, ...directories].flatMap((path) => (path?.includes("/") ? [path.replace("/", "//")] : [])),
+    ...[aFile, ...directories.slice(0, 1)].map((path) => path.toUpperCase()),
     ...directories.map((path) => `${path}/no-such-thing`),
     ...(nested === undefined ? [] : [nested.replace("/", "%2F"), pathOf([segmentsOf(nested).join("/")])]),
   ].filter((path) => !known.includes(path));

@@ -2,7 +2,7 @@
 import { AssertionError } from "node:assert";
 import { inspect, isDeepStrictEqual } from "node:util";
 import { compareAddresses } from "../lib/address-order.ts";
-import type { Address, Source } from "../source.ts";
+import type { Address, Entry, Source } from "../source.ts";
 
 const longest = 1500;
 
@@ -85,6 +85,12 @@ export function expectOrdered(
       expected: entries.map((entry) => entry.path).sort(order),
     });
   }
+}
+
+/** Expects of a directory that it does not look like a resource. */
+export function expectPlainDirectory({ path, hasChildren, size }: Entry): void {
+  const isPlain = hasChildren === undefined && size === undefined;
+  expectTrue(isPlain, `${show(path)} is a directory: its entry must have neither \`hasChildren\` nor \`size\``);
 }
 
 /** An address as one text, to compare and to show. */

@@ -9,17 +9,17 @@ import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
 export interface Watchers {
   /**
    * Resolves once armed: a change made after that is never missed. If the watch cannot be armed, it resolves after the first
-   * failed attempt; the watch is retried while anyone listens, and once it is back all get "lost". A source that can never be watched
-   * is not retried (see `refusal`). Changes are coalesced. Ends with the signal. A listener that throws does not affect the others.
+   * failed attempt; the watch is retried while anyone listens, and once it is back all get "lost". A source that cannot be watched as
+   * its backend is configured (see `refusal`) is retried every minute, and at once for everyone who joins. Changes are coalesced. Ends with the signal. A listener that throws does not affect the others.
    */
   join(notify: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
-  /** Adds a listener that is served by one who has joined. Resolves as `join` does, and costs nothing while they listen. */
+  /** Adds a listener that is served by one who has joined. Resolves as `join` does. */
   arrive(): Promise<void>;
-  /** Number of changes that are not announced yet. Never 0 while the watch is down and retried, because there may be some. */
+  /** Number of changes that are not announced yet. Never 0 while the watch is down, because there may be some; 0 while it is refused. */
   readonly pending: number;
   /** Whether the watch is running now. */
   readonly isArmed: boolean;
-  /** Why the source can never be watched, once that is known: it has no `watch`, or that threw "unsupported". */
+  /** Why the source cannot be watched, while that is known: it has no `watch`, or the last attempt threw "unsupported". */
   readonly refusal: ResourceError | undefined;
   /** Afterwards no one is notified, and nothing runs. */
   close(): void;
@@ -29,14 +29,18 @@ export interface Watchers {
 interface Run {
   readonly ending: AbortController;
   readonly coalescer: Coalescer;
-  /** Resolves when the first attempt has armed or failed. */
-  readonly tried: Promise<void>;
+  /** Resolves when the first attempt has armed or failed; after a refusal, the attempt that is under way. */
+  attempt: PromiseWithResolvers<void>;
+  /** Ends the wait after a refusal. */
+  tryNow?: () => void;
   /** The watch of the source, while it runs. */
   watch?: SourceWatch;
 }
 
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
+/** After a refusal, an operator must change something first. */
+const refusedDelayMs = 60_000;
 /** A watch that lasted this long was a success. One that ends sooner must not restart at full speed each time. */
 const steadyMs = 1000;
 
@@ -45,7 +49,7 @@ interface WatchersOptions extends CoalesceOptions {
   readonly lingerMs?: number;
   /** Who watches. Default: the server itself. */
   readonly caller?: Caller;
-  /** Called once, when it turns out that the source can never be watched. */
+  /** Called when it turns out that the source cannot be watched. */
   readonly refused?: () => void;
 }
 
@@ -66,11 +70,14 @@ export function createWatchers(
     return unsupported(`the mount ${quote(mount.name)} cannot be watched: ${why}`, cause);
   }
 
-  /** Nothing is retried. Whoever listened until now must look for what was missed. */
+  /** With `isMissed`, listeners must look for what they missed. */
   function refuse(cause: ResourceError, coalescer: Coalescer, isMissed: boolean): void {
+    const before = refusal;
     refusal = cannotBeWatched(cause.message, cause);
-    runtime.log(isMissed ? "warn" : "info", refusal.message, { mount: mount.name });
     if (isMissed) coalescer.hear({ kind: "lost" });
+    if (before?.message === refusal.message) return;
+    const message = `the mount cannot be watched, trying again every minute: ${cause.message}`;
+    runtime.log(isMissed ? "warn" : "info", message, { mount: mount.name });
     refused?.();
   }
 
@@ -89,12 +96,16 @@ export function createWatchers(
   }
 
   function start(): Run {
-    const ending = new AbortController();
     const coalescer = createCoalescer(announce, runtime, { stateOf, ...options });
-    return { ending, coalescer, tried: new Promise((resolve) => void keepWatching(ending.signal, coalescer, resolve)) };
+    const started: Run = { ending: new AbortController(), coalescer, attempt: Promise.withResolvers() };
+    void keepWatching(started);
+    return started;
   }
 
-  async function keepWatching(signal: AbortSignal, coalescer: Coalescer, tried: () => void): Promise<void> {
+  async function keepWatching(own: Run): Promise<void> {
+    const { coalescer } = own;
+    const { signal } = own.ending;
+    const tried = (): void => own.attempt.resolve();
     const backoff = createBackoff({
       firstMs: firstDelayMs,
       longestMs: longestDelayMs,
@@ -112,8 +123,9 @@ export function createWatchers(
         if (changes === undefined) return tried();
         isArmed = true;
         wasArmed = true;
+        refusal = undefined;
         backoff.begun();
-        if (run?.ending.signal === signal) run.watch = changes;
+        own.watch = changes;
         isReported = false;
         if (missed) {
           runtime.log("info", "the watch is running again", { mount: mount.name });
@@ -128,12 +140,17 @@ export function createWatchers(
         cause = thrown;
       }
       if (signal.aborted) return tried();
-      delete run?.watch;
+      delete own.watch;
       const error = toResourceError(cause);
       if (error.kind === "unsupported") {
         refuse(error, coalescer, wasArmed);
-        return tried();
+        wasArmed = false;
+        tried();
+        await untilRetry(own);
+        if (signal.aborted) return tried();
+        continue;
       }
+      refusal = undefined;
       const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);
       const what = isArmed ? "the watch ended" : "the watch cannot start";
       if (!isReported)
@@ -146,6 +163,27 @@ export function createWatchers(
         return;
       }
     }
+  }
+
+  /** Waits for the next attempt after a refusal: some time, or until someone joins. */
+  async function untilRetry(own: Run): Promise<void> {
+    const waking = new AbortController();
+    const renew = (): void => {
+      own.attempt = Promise.withResolvers();
+      delete own.tryNow;
+    };
+    own.tryNow = () => {
+      renew();
+      waking.abort();
+    };
+    await runtime
+      .wait(refusedDelayMs, AbortSignal.any([own.ending.signal, waking.signal]))
+      .then(renew, () => undefined);
+  }
+
+  async function untilTried(own: Run | undefined): Promise<void> {
+    own?.tryNow?.();
+    await own?.attempt.promise;
   }
 
   function leave(): void {
@@ -166,7 +204,7 @@ export function createWatchers(
 
   return {
     async join(notify, signal) {
-      if (closed || refusal || signal.aborted) return;
+      if (closed || !source.watch || signal.aborted) return;
       const listener = { notify };
       listeners.add(listener);
       signal.addEventListener(
@@ -179,12 +217,12 @@ export function createWatchers(
       lingering?.abort();
       if (run) run.coalescer.newcomer();
       else run = start();
-      await run.tried;
+      await untilTried(run);
     },
 
     async arrive() {
       run?.coalescer.newcomer();
-      await run?.tried;
+      await untilTried(run);
     },
 
     get pending() {

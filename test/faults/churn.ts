@@ -47,7 +47,7 @@ const filesPerFolder = 200;
 const foldersPerFolder = 10;
 /** A file is announced once a second at most. After so long without any announcement, none is expected. */
 const quietMs = 4000;
-/** Whoever is kept waiting for so long in the middle of a write has made two changes. */
+/** A write that is interrupted for so long counts as two changes. */
 const slowMs = 20;
 
 type Random = () => number;

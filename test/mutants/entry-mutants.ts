@@ -2,7 +2,7 @@
 import { isDirectoryError, notFound, ResourceError } from "../../src/errors.ts";
 import type { Page } from "../../src/resources.ts";
 import { directoryType } from "../../src/resources.ts";
-import type { Entry, Part, Source } from "../../src/source.ts";
+import type { Address, Entry, Part, Source } from "../../src/source.ts";
 import { everyEntry, remembering, withoutQuery } from "./mutant.ts";
 import { textOf } from "../../src/testing/source-contract/contract-context.ts";
 import type { Mutant } from "./mutant.ts";
@@ -26,6 +26,43 @@ function onText(source: Source, change: (text: string) => string): Partial<Sourc
     },
   };
 }
+
+/** Mutants that take a wrong path for a right one, in each operation. */
+function misreading(name: string, correct: (path: string) => string): Mutant[] {
+  const groups = ["read", "stat", "children"] as const;
+  return groups.map((group) => ({
+    name: `${name} in ${group}`,
+    group,
+    wrap: (source) =>
+      group === "children"
+        ? { children: (at, request, call) => source.children!({ ...at, path: correct(at.path) }, request, call) }
+        : group === "stat"
+          ? { stat: (at, call) => source.stat!({ ...at, path: correct(at.path) }, call) }
+          : { read: (at, call) => source.read({ ...at, path: correct(at.path) }, call) },
+  }));
+}
+
+/** Mutants that take no variables for unknown ones. */
+const emptyQueryMutants = (["read", "stat", "children"] as const).map((group): Mutant => {
+  return {
+    name: `finds nothing with an empty query in ${group}`,
+    group,
+    wrap: (source) => ({
+      [group]: async (at: Address, ...rest: unknown[]) => {
+        if (at.query && Object.keys(at.query).length === 0) throw notFound(at.path);
+        return (source[group] as (...args: unknown[]) => unknown)(at, ...rest);
+      },
+    }),
+  };
+});
+
+const pathMutants: readonly Mutant[] = [
+  ...misreading("drops a slash at the beginning", (path) => path.replace(/^\//, "")),
+  ...misreading("drops a slash at the end", (path) => path.replace(/\/$/, "")),
+  ...misreading("takes two slashes for one", (path) => path.replaceAll("//", "/")),
+  ...misreading("ignores case", (path) => (/[A-Z]/.test(path) ? path.toLowerCase() : path)),
+  ...emptyQueryMutants,
+];
 
 const readMutants: readonly Mutant[] = [
   { name: "reads nothing from a missing address", group: "read", wrap: (source) => missing(source, () => []) },
@@ -181,6 +218,16 @@ function onChildren(source: Source, change: (page: Page<Entry>) => Page<Entry>):
 
 const childrenMutants: readonly Mutant[] = [
   {
+    name: "counts children wrongly",
+    group: "children",
+    says: /the number of children in the entry of '[^']+'/,
+    wrap: (source) =>
+      onChildren(source, ({ items, ...page }) => ({
+        ...page,
+        items: items.map((entry) => (entry.mimeType === directoryType ? { ...entry, children: 99 } : entry)),
+      })),
+  },
+  {
     name: "lists grandchildren",
     group: "children",
     says: /children of '' \(limit 1\) contain 'docs[^']*\/[^']+', which is not a direct child/,
@@ -241,4 +288,4 @@ const childrenMutants: readonly Mutant[] = [
   },
 ];
 
-export const entryMutants: readonly Mutant[] = [...readMutants, ...statMutants, ...childrenMutants];
+export const entryMutants: readonly Mutant[] = [...pathMutants, ...readMutants, ...statMutants, ...childrenMutants];

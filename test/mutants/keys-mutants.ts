@@ -4,6 +4,7 @@ import { directoryType } from "../../src/resources.ts";
 import type { Page } from "../../src/resources.ts";
 import type { Entry, Source } from "../../src/source.ts";
 import { byPosition, onPages } from "./mutant.ts";
+import { onChanges } from "./watch-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 
 function plain({ hasChildren: _hasChildren, ...entry }: Entry): Entry {
@@ -31,10 +32,14 @@ export const keysMutants: readonly Mutant[] = [
     says: /after entries of the first page were removed: .* is missing/,
     wrap: (source) => ({
       list: byPosition(async (call) => {
-        const pages = await Promise.all(
-          Array.from({ length: 16 }, (_, slot) => source.list({ limit: 1, cursor: String(slot) }, call)),
-        );
-        return pages.flatMap(({ items }) => items);
+        const found: Entry[] = [];
+        let cursor: string | undefined;
+        do {
+          const page: Page<Entry> = await source.list({ limit: 1000, ...(cursor !== undefined && { cursor }) }, call);
+          found.push(...page.items);
+          cursor = page.next;
+        } while (cursor !== undefined);
+        return found;
       }),
     }),
   },
@@ -44,8 +49,64 @@ export const keysMutants: readonly Mutant[] = [
     says: /does not end: \d+ pages in a row are empty/,
     wrap(source) {
       let count = 0;
-      return onPages(source, (page) => (page.next === undefined ? { items: [], next: `${(count += 1)}-` } : page));
+      return {
+        async list(request, call) {
+          if (request.cursor?.endsWith("-")) return { items: [], next: `${(count += 1)}-` };
+          const page = await source.list(request, call);
+          return page.next === undefined ? { ...page, next: "-" } : page;
+        },
+      };
     },
+  },
+  {
+    name: "goes in a circle",
+    group: "list",
+    says: /does not end: page \d+ returned the cursor '?"[^"]*"'? again/,
+    wrap: (source) => onPages(source, (page, { cursor }) => (cursor === undefined ? page : { ...page, next: cursor })),
+  },
+  {
+    name: "names entries twice on a page",
+    group: "list",
+    says: /a page of the list \(limit 1\): .* occurs twice/,
+    wrap: (source) => onPages(source, (page) => ({ ...page, items: [...page.items, ...page.items] })),
+  },
+  {
+    name: "names children twice on a page",
+    group: "children",
+    says: /a page of children of .* occurs twice/,
+    wrap: (source) => onChildren(source, (entry) => [entry, entry]),
+  },
+  {
+    name: "marks directories as resources that have children",
+    group: "children",
+    says: /is a directory: its entry must have neither `hasChildren` nor `size`/,
+    wrap: (source) =>
+      onChildren(source, (entry) => [
+        entry.mimeType === directoryType ? { ...entry, hasChildren: true, size: 5 } : entry,
+      ]),
+  },
+  {
+    name: "marks directories as resources that have children in stat",
+    group: "stat",
+    wrap: (source) => ({
+      async stat(at, call) {
+        const entry = await source.stat!(at, call);
+        return entry.mimeType === directoryType ? { ...entry, hasChildren: true } : entry;
+      },
+    }),
+  },
+  {
+    name: "reports a key as gone with everything below it though that stays",
+    group: "watch",
+    says: /reported `gone user\/1` without `eachBelow`, but '[^']+' still exists/,
+    wrap: (source) =>
+      onChanges(source, (change) => (change.kind === "gone" ? [{ kind: "gone", path: change.path }] : [change])),
+  },
+  {
+    name: "does not say that directories exist only through keys",
+    group: "watch",
+    says: /waited .* s for the change `appeared new-directory`/,
+    wrap: () => ({ impliesDirectories: undefined as never }),
   },
   {
     name: "claims an order besides",

@@ -67,6 +67,18 @@ export const offerMutants: readonly Mutant[] = [
     needs: "search",
     wrap: (source) => ({ search: ({ text, limit }, call) => source.search!({ text, limit }, call) }),
   },
+  {
+    name: "searches beside the scope as well",
+    group: "search",
+    needs: "search",
+    says: /within '[^']+' contain '[^']+', which is outside/,
+    wrap: (source) => ({
+      async search({ text, limit, within: scope = "" }, call) {
+        const { hits } = toSourceHits(await source.search!({ text, limit: 1000 }, call));
+        return hits.filter(({ entry }) => entry.path.startsWith(scope)).slice(0, limit);
+      },
+    }),
+  },
   { name: "finds nothing", group: "search", needs: "search", wrap: (source) => onHits(source, () => []) },
   {
     name: "finds what does not exist",

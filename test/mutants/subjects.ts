@@ -9,7 +9,7 @@ import { contractContent } from "../../src/testing/index.ts";
 import type { SourceSetup } from "../../src/testing/index.ts";
 import { startFakeGcs } from "../../src/testing/fakes/gcs.ts";
 import type { FakeGcs } from "../../src/testing/fakes/gcs.ts";
-import { openKeys } from "./keys.ts";
+import { createKeySource } from "../../src/router/test-key-source.ts";
 
 const greeting: MemoryTemplate = {
   template: "greet/{planet}",
@@ -67,16 +67,18 @@ export const remoteSubject: SourceSetup = {
   waitMs: 3000,
 };
 
-let keys: ReturnType<typeof openKeys>;
-/** Keys without an order, some of which are also above others. */
+let keys: ReturnType<typeof createKeySource>;
+const keyOf = (path: string) => path.replaceAll("/", ":");
+/** Keys without an order, some of which are also above others. Pages repeat entries, and some are empty. */
 export const keysSubject: SourceSetup = {
-  abilities: ["stat", "children"],
+  abilities: ["stat", "children", "watch"],
   content: { ...contractContent, "user/1": "one", "user/1/friends": "two", "user/1/friends/3": "three" },
   async open(content) {
-    keys = openKeys(content);
+    keys = createKeySource([], { emptyPages: 1, repeats: true });
+    for (const [path, text] of Object.entries(content)) keys.set(keyOf(path), text);
     return keys.source;
   },
-  write: (path, text) => void keys.values.set(path, text),
-  remove: (path) => void keys.values.delete(path),
+  write: (path, text) => keys.set(keyOf(path), text),
+  remove: (path) => keys.delete(keyOf(path)),
   waitMs: 300,
 };

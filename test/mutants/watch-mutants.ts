@@ -4,7 +4,7 @@ import type { Source, SourceChange, SourceWatch } from "../../src/source.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Replaces each reported change. */
-function onChanges(source: Source, change: (each: SourceChange) => readonly SourceChange[]): Partial<Source> {
+export function onChanges(source: Source, change: (each: SourceChange) => readonly SourceChange[]): Partial<Source> {
   return {
     async watch(call) {
       const watch = await source.watch!(call);
@@ -93,6 +93,23 @@ export const watchMutants: readonly Mutant[] = [
     group: "watch",
     wrap: (source) =>
       onChanges(source, (change) => (change.kind === "appeared" ? [{ ...change, isUnlisted: true }] : [change])),
+  },
+  {
+    name: "reports no directories",
+    group: "watch",
+    says: /waited .* s for the change `[a-z]+ new-directory`/,
+    wrap: (source) => onChanges(source, (change) => ("path" in change && !change.path.includes(".") ? [] : [change])),
+  },
+  {
+    name: "reports lost after every change",
+    group: "watch",
+    says: /the watch reported `lost`, and nothing was lost/,
+    wrap: (source) => onChanges(source, (change) => [change, { kind: "lost" }]),
+  },
+  {
+    name: "reports every change as lost outside of the list",
+    group: "watch",
+    wrap: (source) => onChanges(source, () => [{ kind: "lost", isUnlisted: true }]),
   },
   {
     name: "has one state for all contents",

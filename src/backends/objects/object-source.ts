@@ -136,7 +136,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   /** For a missing object: a folder gets another error. */
   async function absent(cause: unknown, at: Address, where: ObjectWhere, signal: AbortSignal): Promise<unknown> {
     const isAbsent = cause instanceof ResourceError && cause.kind === "not-found";
-    if (!isAbsent || at.query) return cause;
+    if (!isAbsent || hasQuery(at)) return cause;
     return (await isFolder(where.bucket, where.key, signal)) ? isDirectoryError(at.path) : cause;
   }
 
@@ -213,7 +213,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     },
 
     async stat(at, { signal }) {
-      if (at.path === "" && !at.query) return { path: "", mimeType: directoryType };
+      if (at.path === "" && !hasQuery(at)) return { path: "", mimeType: directoryType };
       if (at.path === "") throw notFound(at.path);
       const { bucket, key } = await wanted(at, signal);
       const request = parseObjectQuery(at);
@@ -224,14 +224,14 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
         return { ...at, size, version: mark };
       }
       const object = await find(bucket, key, signal);
-      if (object) return { ...toEntry(bucket, object), ...(at.query && { query: at.query }) };
-      if (at.query || !(await isFolder(bucket, key, signal))) throw notFound(at.path);
+      if (object) return { ...toEntry(bucket, object), ...(hasQuery(at) && { query: at.query }) };
+      if (hasQuery(at) || !(await isFolder(bucket, key, signal))) throw notFound(at.path);
       return { path: at.path, mimeType: directoryType };
     },
 
     async children(at, { cursor, limit }, { signal }) {
       const spot = spotOf(at.path);
-      if (at.query) throw notFound(at.path);
+      if (hasQuery(at)) throw notFound(at.path);
       if (spot.bucket === undefined) {
         const rest = (await bucketsOf(signal)).filter(
           (each) => cursor === undefined || compareBuckets(each, cursor) > 0,
@@ -381,4 +381,8 @@ function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number)
       },
     },
   );
+}
+
+function hasQuery({ query }: Address): boolean {
+  return Object.keys(query ?? {}).length > 0;
 }

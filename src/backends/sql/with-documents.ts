@@ -57,7 +57,7 @@ export function withDocuments(
   function find(path: string) {
     const segments = segmentsOf(path);
     const written = segments.pop();
-    const table = byPath.get(pathOf(segments));
+    const table = segments[0] === "" ? undefined : byPath.get(pathOf(segments));
     const key = table && written !== undefined ? keyOf(written) : undefined;
     return table && key && { table, key };
   }

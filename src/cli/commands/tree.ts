@@ -8,6 +8,7 @@ import { formatCount, grouped } from "../reading/amounts.ts";
 import { descend, isDirectory, maxChildren, openDirectory, type DescendEntry } from "../reading/descend.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { childrenOf, isNotFound, notServed, ofMount, statRoot } from "../reading/find.ts";
+import { withTreeOfList } from "../reading/tree-of-list.ts";
 import { locationOf } from "../reading/location-of.ts";
 
 export default defineCommand({
@@ -41,8 +42,10 @@ export default defineCommand({
         await context.print(ready);
       };
       for (const start of await starts(where, context)) {
+        let own = context;
         const title = context.paint.kind(start.mimeType, plain(where ?? locationOf(context.roots, start.uri)));
-        const opened = await openStart(start, flags, context).catch((cause: unknown) => {
+        const open = async () => openStart(start, flags, (own = await contextOf(start, flags, context)));
+        const opened = await open().catch((cause: unknown) => {
           // The other mounts are shown without the one that fails.
           if (where !== undefined || !(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
           return cause;
@@ -61,7 +64,7 @@ export default defineCommand({
         lines += flags.json
           ? jsonLine({ ...start, depth: 0, children: children.length, ...(hasMore && { hasMore }) })
           : `${title}\n`;
-        for await (const visited of descend(children, flags, context)) {
+        for await (const visited of descend(children, flags, own)) {
           if (visited.children && !visited.isLoop && visited.depth + 1 < flags.depth) add(sums, visited.children);
           if (visited.isCollapsed) collapsed.push(visited.resource.uri);
           if (visited.hasMore && visited.depth + 1 < flags.depth) cut.push(visited.resource.uri);
@@ -101,6 +104,19 @@ async function starts(where: string | undefined, context: ReadingContext): Promi
   const uri = await context.locate(where);
   const root = context.roots.find((each) => each.uri === uri);
   return [await (root ? statRoot(root, context) : context.resources.stat(uri, context.call))];
+}
+
+/** A key store is listed once, not once for each directory. */
+async function contextOf(
+  { uri }: Resource,
+  { depth, all }: { readonly depth: number; readonly all: boolean },
+  context: ReadingContext,
+): Promise<ReadingContext> {
+  const root = context.roots.find((each) => each.uri === uri || uri.startsWith(each.base));
+  if (!root?.isKeyStore) return context;
+  const prefix = root.uri === uri ? root.base : `${uri}/`;
+  const options = { depth, maxChildren: all ? Infinity : maxChildren + 1 };
+  return withTreeOfList(ofMount(root, context), { start: uri, prefix }, options, context);
 }
 
 async function openStart({ uri }: Resource, flags: { readonly all: boolean }, context: ReadingContext) {

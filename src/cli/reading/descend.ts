@@ -10,7 +10,7 @@ export interface DescendEntry {
   readonly depth: number;
   /** Whether it is the last of its siblings, for each level from the outermost. */
   readonly isLast: readonly boolean[];
-  /** Children of a directory, or of a resource that has some. Absent for other resources, and for a directory that could not be opened. */
+  /** Children of a directory, or of a resource that has some. Absent for other resources, and for a directory that was not opened. */
   readonly children?: readonly Resource[];
   /** The directory has more children than these. */
   readonly hasMore?: boolean;
@@ -65,6 +65,11 @@ async function* level(
     }
     if (!options.all && resource.meta?.["pressmark/view"] === true) {
       yield { resource, depth, isLast, isCollapsed: true };
+      continue;
+    }
+    // Another server may have to walk everything to list one directory: it is not opened only to count its children.
+    if (depth + 1 >= options.depth && context.watchAll === undefined) {
+      yield { resource, depth, isLast };
       continue;
     }
     let children: readonly Resource[];

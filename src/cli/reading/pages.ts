@@ -1,6 +1,7 @@
 /** Reads all pages of a list, on demand. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createCursorGuard } from "../../lib/cursor-guard.ts";
+import { createRepeatFilter } from "../../lib/repeat-filter.ts";
 import type { Page, PageRequest } from "../../resources.ts";
 import { plain } from "../print.ts";
 
@@ -11,12 +12,13 @@ export interface PagesOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** Throws "unavailable" after the last page if a mount failed (already reported by `warn`), and "invalid" if the list never ends. */
+/** A resource that a list without order repeats is in the pages once. Throws "unavailable" after the last page if a mount failed (already reported by `warn`), and "invalid" if the list never ends. */
 export async function* pagesOf<T>(
   ask: (page: PageRequest) => Promise<Page<T>>,
   { seen, warn }: PagesOptions,
 ): AsyncGenerator<readonly T[]> {
   const leadsOn = createCursorGuard();
+  const isRepeated = createRepeatFilter();
   const failed = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
@@ -26,8 +28,9 @@ export async function* pagesOf<T>(
       if (!failed.has(mount)) warn(`mount ${quote(mount)}: ${plain(message)}`);
       failed.add(mount);
     }
-    seen((count += page.items.length));
-    yield page.items;
+    const items = page.items.filter((item) => !isRepeated(item));
+    seen((count += items.length));
+    yield items;
     if (page.next !== undefined && !leadsOn(page.next)) throw invalid("the server's list does not come to an end");
     cursor = page.next;
   } while (cursor !== undefined);

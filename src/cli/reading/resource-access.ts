@@ -24,6 +24,8 @@ export interface ReachRoot {
   readonly uri: string;
   /** Prefix of all its URIs. */
   readonly base: string;
+  /** True for a key store: its list has no order, and its directories exist only through the resources below them. */
+  readonly isKeyStore?: boolean;
   /** Whether paths are meant to be in it: `locate` looks for them here first. */
   readonly acceptsPaths: boolean;
 }
@@ -61,11 +63,12 @@ export async function openResourceAccess(
   const pressmark = await openServer({ folders: folder, config, from, env, err });
   return {
     resources: pressmark.resources,
-    roots: pressmark.mounts.map(({ name, base, folder: path }) => ({
+    roots: pressmark.mounts.map(({ name, base, folder: path, source }) => ({
       name,
       base,
       uri: rootOf(base),
       acceptsPaths: path !== undefined,
+      isKeyStore: source.isUnordered === true && source.impliesDirectories === true,
     })),
     current: folder.length > 1 ? undefined : uriOfFolder(currentFolder({ folders: folder, from }), pressmark.mounts),
     locate: pressmark.locate,

@@ -252,7 +252,7 @@ export function createDriveSource(
 
     async children(at, request, { signal }) {
       const spot = spotOf(at.path);
-      if (!spot || at.query) throw notFound(at.path);
+      if (!spot || Object.keys(at.query ?? {}).length > 0) throw notFound(at.path);
       return childrenOf(spot, at.path, request, signal);
     },
 

@@ -6,6 +6,7 @@ import { directoriesOf } from "../contract-content.ts";
 import {
   expectEqual,
   expectIncludes,
+  expectPlainDirectory,
   expectSequence,
   expectSome,
   expectTrue,
@@ -39,6 +40,24 @@ export function testChildren(context: ContractContext): void {
         }
       }
     });
+
+  test("are as many as the entry of the directory states, which is no resource", async () => {
+    for (const path of ["", ...parents])
+      for (const entry of await childrenOf(path)) {
+        if (entry.mimeType === directoryType) expectPlainDirectory(entry);
+        if (entry.children === undefined) continue;
+        const { length } = await childrenOf(entry.path);
+        expectEqual(entry.children, length, `the number of children in the entry of ${show(entry.path)}`);
+      }
+  });
+
+  test("are the same without variables as without a query", async () => {
+    const [plain, empty] = [
+      await children({ path: "" }, asking(2)),
+      await children({ path: "", query: {} }, asking(2)),
+    ];
+    expectEqual(addressesOf(empty.items), addressesOf(plain.items), "children of '' with an empty query");
+  });
 
   test("lead from the mount to everything that is listed", async () => {
     const reached = new Set<string>();

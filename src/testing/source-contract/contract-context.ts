@@ -5,7 +5,7 @@ import { toSourceHits } from "../../source.ts";
 import type { Address, Entry, ListRequest, Part, Source, SourceHit } from "../../source.ts";
 import { contractContent, directoriesOf, missingBeside } from "../contract-content.ts";
 import type { ContractRunner } from "../contract-runner.ts";
-import { expectOrdered, formatAddress, show } from "../expectations.ts";
+import { expectOrdered, expectUnique, formatAddress, show } from "../expectations.ts";
 import { asking, collect } from "../pages.ts";
 import type { Ability, SourceSetup } from "../source-setup.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -144,7 +144,12 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
     from?: string,
   ): Promise<T[]> {
     const { isUnordered } = source;
-    const entries = await collect(page, from, { isUnordered, about });
+    const uniquePage = async (cursor?: string) => {
+      const found = await page(cursor);
+      expectUnique(found.items.map(formatAddress), `a page of ${about}`);
+      return found;
+    };
+    const entries = await collect(uniquePage, from, about);
     return isUnordered ? [...new Map(entries.map((entry) => [formatAddress(entry), entry])).values()] : entries;
   }
 }

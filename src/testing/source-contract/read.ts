@@ -32,6 +32,14 @@ export function testRead(context: ContractContext): void {
       await refusal(read({ path, query: unknownQuery }), ["not-found"], `read ${show(path)} with an unknown query`);
   });
 
+  test("no variables are the same as no query", async () => {
+    expectEqual(
+      await read({ path: aFile, query: {} }),
+      await read({ path: aFile }),
+      `read ${show(aFile)}, empty query`,
+    );
+  });
+
   test('a directory throws "directory"', async () => {
     const kinds: ErrorKind[] = can("children") ? ["directory"] : ["directory", "not-found"];
     for (const path of ["", ...directories]) await refusal(read({ path }), kinds, `read the directory ${show(path)}`);

@@ -4,7 +4,7 @@ import { expectEqual, expectIncludes, expectSome, expectTrue, show } from "../ex
 import { toAddress } from "./contract-context.ts";
 import type { ContractContext } from "./contract-context.ts";
 
-export function testSearch({ addressOf, read, search, setup, test, texts }: ContractContext): void {
+export function testSearch({ addressOf, directories, read, search, setup, test, texts }: ContractContext): void {
   const { text, path: written } = setup.findable ?? { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" };
   const path = addressOf(written);
   const pathsFor = async (words: string, limit: number, scope?: string) =>
@@ -38,6 +38,13 @@ export function testSearch({ addressOf, read, search, setup, test, texts }: Cont
     const scope = pathOf(segmentsOf(path).slice(0, -1));
     expectIncludes(await pathsFor(text, 10, scope), [path], `the hits for ${show(text)} within ${show(scope)}`);
     expectEqual(await pathsFor(text, 10, "no-such-directory"), [], `the hits for ${show(text)} in a missing directory`);
+    for (const words of wordsOfMany(texts.map(([, content]) => content)))
+      for (const directory of directories)
+        for (const found of await pathsFor(words, 100, directory))
+          expectTrue(
+            found.startsWith(`${directory}/`),
+            `the hits for ${show(words)} within ${show(directory)} contain ${show(found)}, which is outside`,
+          );
   });
 
   test("finds nothing that does not exist", async () => {

@@ -1,6 +1,6 @@
 /** Single entries. */
 import { directoryType } from "../../resources.ts";
-import { expectEqual, expectTrue, show } from "../expectations.ts";
+import { expectEqual, expectPlainDirectory, expectTrue, show } from "../expectations.ts";
 import { refusal } from "../refusal.ts";
 import { textOf, toAddress, unknownQuery } from "./contract-context.ts";
 import type { ContractContext } from "./contract-context.ts";
@@ -13,11 +13,17 @@ export function testStat(context: ContractContext): void {
       expectEqual(await stat(toAddress(entry)), entry, `stat ${show(entry.path)}, compared with its entry in the list`);
   });
 
+  test("no variables are the same as no query", async () => {
+    const { query: _query, ...entry } = await stat({ path: aFile, query: {} });
+    expectEqual(entry, await stat({ path: aFile }), `stat ${show(aFile)} with an empty query`);
+  });
+
   if (can("children"))
     test("describes directories", async () => {
       for (const path of ["", ...directories]) {
         const entry = await stat({ path });
         expectEqual([entry.path, entry.mimeType], [path, directoryType], `stat of the directory ${show(path)}`);
+        expectPlainDirectory(entry);
       }
     });
 

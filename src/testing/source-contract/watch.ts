@@ -8,8 +8,22 @@ import type { ContractContext } from "./contract-context.ts";
 import { createWatching } from "./watched.ts";
 
 export function testWatch(context: ContractContext): void {
-  const { aFile, aWritten, can, childrenOf, inside, lacks, listAll, remove, rename, setup, source, stat, write } =
-    context;
+  const {
+    aFile,
+    aWritten,
+    can,
+    childrenOf,
+    inside,
+    lacks,
+    listAll,
+    parents,
+    remove,
+    rename,
+    setup,
+    source,
+    stat,
+    write,
+  } = context;
   const { begin, expectReported, test } = createWatching(context);
 
   test("resolves when the watch is active: no later change is missed", async () => {
@@ -48,6 +62,41 @@ export function testWatch(context: ContractContext): void {
     lacks("rename"),
   );
 
+  test(
+    "reports directories that appear or go, unless they exist only through what is below them",
+    async () => {
+      if (source().impliesDirectories || source().follow) return;
+      const written = `${inside}new-directory/deeper/new.txt`;
+      const directories = await filtered(directoriesOf([context.addressOf(written)]), isMissing);
+      const watched = await begin();
+      await write(written, "in a new directory");
+      for (const path of await filtered(directories, exists)) await watched.until("appeared", path);
+      await remove(written);
+      for (const path of await filtered(directories, isMissing)) await watched.until("gone", path);
+    },
+    can("stat") && can("children") ? lacks("write", "remove") : "the source has no `stat` or no `children`",
+  );
+
+  test(
+    "says rightly what goes with a resource that has children",
+    async () => {
+      const written = Object.keys(context.content).filter((each) => parents.includes(context.addressOf(each)));
+      const watched = await begin();
+      for (const each of written) {
+        const path = await remove(each);
+        await watched.until("gone", path);
+        for (const change of watched.changes) {
+          if (change.kind !== "gone" || change.path !== path || change.eachBelow) continue;
+          for (const below of addressesOf(await listAll()).filter((other) => other.startsWith(`${path}/`)))
+            throw new Error(
+              `the watch reported \`gone ${path}\` without \`eachBelow\`, but ${show(below)} still exists`,
+            );
+        }
+      }
+    },
+    lacks("remove"),
+  );
+
   test("reports nothing that did not happen", async () => {
     const before = await existing();
     const watched = await begin();
@@ -60,6 +109,11 @@ export function testWatch(context: ContractContext): void {
     // A wrong report can follow a right one: the report of the second change shows that there is no more about the first.
     for (let time = 0; time < 2; time += 1) await expectReported(watched);
     const after = await existing();
+    if (!setup.reportedAsLost?.length)
+      expectTrue(
+        watched.changes.every(({ kind }) => kind !== "lost"),
+        "the watch reported `lost`, and nothing was lost; if the backend does not name what changes, the setup needs `reportedAsLost`",
+      );
     for (const change of watched.changes) {
       if (change.kind === "lost" || "isUnlisted" in change || change.path === made) continue;
       const { kind, path } = change;
@@ -123,6 +177,10 @@ export function testWatch(context: ContractContext): void {
     return found;
   }
 
+  async function isMissing(path: string): Promise<boolean> {
+    return !(await exists(path));
+  }
+
   async function exists(path: string): Promise<boolean> {
     return stat({ path }).then(
       () => true,
@@ -132,3 +190,9 @@ export function testWatch(context: ContractContext): void {
 }
 
 const maxDirectories = 300;
+
+async function filtered(paths: readonly string[], passes: (path: string) => Promise<boolean>): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) if (await passes(path)) found.push(path);
+  return found;
+}

@@ -37,7 +37,7 @@ export function createWatching(context: ContractContext) {
           (change, index) =>
             index >= marked &&
             (change.kind === "lost"
-              ? (setup.reportedAsLost ?? []).includes(kind)
+              ? (setup.reportedAsLost ?? []).includes(kind) && (kind === "changed" || !change.isUnlisted)
               : change.kind === kind && change.path === path),
           `the change \`${formatChange({ kind, path })}\``,
         ),

@@ -228,7 +228,7 @@ async function subscribe(
     return wanted;
   };
   ears.add(ear);
-  // Whoever has been given the list hears of every change that comes after.
+  // A client that has the list is notified of every later change.
   if (list) await line.result("resources/list");
   for (const uri of uris) {
     // Before the answer, which the first announcement may overtake.
