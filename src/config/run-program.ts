@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { describeThrown } from "../lib/describe-thrown.ts";
-import { withDeadline } from "../lib/with-deadline.ts";
 import { statsOf } from "../lib/stats-of.ts";
 import { isPlainObject } from "./references.ts";
 import { sha256 } from "./trust.ts";
@@ -48,13 +47,22 @@ const maxLoadMs = 30_000;
 
 /** Has a deadline: a process that waits for nothing else would end without a word. */
 async function importDefault(url: string): Promise<unknown> {
-  const late = () => new ProgramError(`did not finish loading within ${maxLoadMs / 1000} s`);
-  return withDeadline(maxLoadMs, new AbortController().signal, late, async () => {
-    try {
-      const exported = (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>;
-      return await exported["default"];
-    } catch (cause) {
-      throw new ProgramError(`failed to run: ${describeThrown(cause)}`);
-    }
-  });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new ProgramError(`did not finish loading within ${maxLoadMs / 1000} s`));
+  }, maxLoadMs);
+  try {
+    return await Promise.race([load(url), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function load(url: string): Promise<unknown> {
+  try {
+    const exported = (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>;
+    return await exported["default"];
+  } catch (cause) {
+    throw new ProgramError(`failed to run: ${describeThrown(cause)}`);
+  }
 }
