@@ -259,23 +259,20 @@ describe("a source of a package", () => {
     expect(line).toMatch(/^pressmark\.config\.yaml:3:13 mounts\.sky\.source/);
   });
 
-  it.each(["export default new Promise(() => {});", "await new Promise(() => {}); export default 7;"])(
-    "that does not finish loading is left out: %s",
-    async (program) => {
-      install("1.0.0", { "index.js": program });
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-      try {
-        const loading = load(true);
-        await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 20_000 });
-        await vi.advanceTimersByTimeAsync(30_000);
-        expect(problems(await loading)).toEqual([
-          expect.stringMatching(/"pressmark-source-weather" did not finish loading within 30 s/),
-        ]);
-      } finally {
-        vi.useRealTimers();
-      }
-    },
-  );
+  it("that does not finish loading is left out", async () => {
+    install("1.0.0", { "index.js": "await new Promise(() => {}); export default 7;" });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const loading = load(true);
+      await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 20_000 });
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(problems(await loading)).toEqual([
+        expect.stringMatching(/"pressmark-source-weather" did not finish loading within 30 s/),
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   it("comes after the built-in ones, which keep the URIs that it shares with them", async () => {
     install("1.0.0", { "index.js": `${weather()} export default definition;` });
