@@ -3,7 +3,6 @@ import { ResourceError } from "../errors.ts";
 import type { Expansion } from "./create-folder-choice.ts";
 import type { PagePart } from "./create-picker.ts";
 import { messageOf } from "./message-of.ts";
-import { toReceipt } from "./receipt.ts";
 
 /** The maximum of the tool. */
 const maxBudget = 200_000;
@@ -29,6 +28,7 @@ export function createGathering(part: PagePart, expanded: () => Promise<Expansio
         ...(include.length > 0 && { include }),
       };
       const result = await useTool("gather_context", args, part.call(signal));
+      const { toReceipt } = await import("./receipt.ts");
       if (signal.aborted) return;
       const receipt = toReceipt(result);
       if (!receipt) throw new ResourceError("unexpected", "the server returned no receipt");

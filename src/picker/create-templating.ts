@@ -1,6 +1,6 @@
 /** Lists templates, and suggests values of a variable, given those before it. */
 import { walkPages } from "../client/walk-pages.ts";
-import { parseTemplate } from "../lib/uri-template.ts";
+import { expandTemplate } from "../lib/uri-template-expand.ts";
 import { splitTemplate } from "../lib/uri-template-syntax.ts";
 import type { Template } from "../resources.ts";
 import type { PagePart } from "./create-picker.ts";
@@ -128,7 +128,7 @@ export function expanded(template: Template, values: Filling["values"]): Pick<Fi
       const value = values[name];
       return value === undefined ? [] : [[name, isPath ? value.split("/").filter((each) => each !== "") : value]];
     });
-    return { uri: parseTemplate(uriTemplate).expand(Object.fromEntries(written)) };
+    return { uri: expandTemplate(uriTemplate, Object.fromEntries(written)) };
   } catch (cause) {
     return { uri: uriTemplate, problem: cause instanceof Error ? cause.message : String(cause) };
   }
