@@ -67,21 +67,22 @@ function diskOf({ root, separator, key }: System): Disk {
   };
 }
 
+function ignore(): void {}
+
 function open(system: System) {
   const disk = diskOf(system);
   const person = { home: `${system.root}/../home` };
   const folderRules = createFolderRules({ ...chooseRules({}), root: system.root, disk, person });
   const confine = createConfine(system.root, disk, folderRules, { handles: false });
   const names = createNames(disk, folderRules);
-  const leave = () => {};
   const walk = createWalk({
     root: { name: "root" },
     confine,
     disk,
     names,
     folderRules,
-    refused: leave,
-    unspeakable: leave,
+    refused: ignore,
+    unspeakable: ignore,
   });
   return {
     async list(): Promise<readonly string[]> {
