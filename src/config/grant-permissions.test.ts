@@ -60,6 +60,10 @@ const why = ({ withheld }: Config) => withheld.map(({ outdated }) => outdated);
 const withDocs = (mounts: string, more = "") => `mounts:\n  docs: { source: file, root: docs }\n  ${mounts}\n${more}`;
 const program = `command: ${JSON.stringify(process.execPath)}, cwd: .`;
 
+/** A source of one's own. */
+const definitionOf = (name: string) =>
+  `export default { name: ${name}, summary: "x", scheme: "x", options: (z) => z.object({}), open: async () => ({}) };`;
+
 /** A config, a change after it was trusted, and the reported change. */
 const changes: readonly [what: string, before: string, change: () => void, changed: string][] = [
   [
@@ -177,11 +181,7 @@ describe("a grant no longer counts when", () => {
     write("server.js", "first");
     write("app.yaml", "a: 1");
     write("own/helper.ts", 'export const name = "mine";');
-    write(
-      "own/source.ts",
-      `import { name } from "./helper.ts";
-       export default { name, summary: "x", scheme: "x", options: (z) => z.object({}), open: async () => ({}) };`,
-    );
+    write("own/source.ts", `import { name } from "./helper.ts"; ${definitionOf("name")}`);
     relink("link", "notes");
     config(before);
     await trust();
@@ -294,6 +294,19 @@ describe("what is granted is what was shown", () => {
     write("server.js", "two");
     await grantPermissions(file, asked, world);
     expect(why(await load())).toEqual(['mounts.m changed since it was trusted: "server.js"']);
+  });
+
+  it.each([
+    ["a program that was not there", `m: { source: mcp, ${program}, args: [later.js] }`, "later.js", '"later.js"'],
+    ["an import that was not there", "m: { source: ./own/source.ts }", "own/later.ts", '"own/later.ts"'],
+    ["a reason", "m: { source: file, root: notes, hidden: true }", ".gitignore", "what it asks for"],
+  ])("nor %s", async (_what, mount, appears, changed) => {
+    write("own/source.ts", `${definitionOf('"mine"')} export const later = () => import("./later.ts");`);
+    const file = config(withDocs(mount));
+    const asked = await permissionsAsked(file, world);
+    write(appears, "notes/\n");
+    await grantPermissions(file, asked, world);
+    expect(why(await load())).toEqual([`mounts.m changed since it was trusted: ${changed}`]);
   });
 
   it("and nothing of a part that is too long to be shown", async () => {
