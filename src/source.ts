@@ -273,7 +273,7 @@ export interface SourceTemplates {
 
 /** For a backend that searches by itself. All other mounts are searched by the index. */
 export interface SourceSearching {
-  /** Best first. A plain array means that all of the mount was searched. */
+  /** Best first. A plain array means that all of the mount was searched, as it is now. */
   search(
     request: { readonly text: string; readonly limit: number; readonly within?: string },
     call: Call,
