@@ -1,5 +1,5 @@
 /** A source of one's own: the days of a year, each a resource. */
-import { defineSource, notFound } from "pressmark";
+import { defineSource, notFound } from "pressmark/source";
 
 interface Options {
   readonly year: number;

@@ -115,6 +115,12 @@ const changes: readonly [what: string, before: string, change: () => void, chang
     'mounts.m changed since it was trusted: "own/helper.ts"',
   ],
   [
+    "a source of one's own writes to a file that it names by a relative path",
+    withDocs("m: { source: ./own/source.ts }"),
+    () => write("own/state.json", "{}"),
+    'mounts.m changed since it was trusted: "own/state.json"',
+  ],
+  [
     "a link leads elsewhere within the folder",
     withDocs("m: { source: file, root: link, hidden: true }"),
     () => relink("link", "docs"),
@@ -181,7 +187,10 @@ describe("a grant no longer counts when", () => {
     write("server.js", "first");
     write("app.yaml", "a: 1");
     write("own/helper.ts", 'export const name = "mine";');
-    write("own/source.ts", `import { name } from "./helper.ts"; ${definitionOf("name")}`);
+    write(
+      "own/source.ts",
+      `import { name } from "./helper.ts"; export const state = "./state.json"; ${definitionOf("name")}`,
+    );
     relink("link", "notes");
     config(before);
     await trust();
@@ -210,6 +219,22 @@ describe("a grant still counts when", () => {
     config(withDocs("m: { source: file, root: notes, hidden: true }"));
     await trust();
     write(".gitignore", "");
+    expect(names(await load())).toEqual(["docs", "m"]);
+  });
+
+  it("a source of one's own writes to a file of its options, or beside it by a computed path", async () => {
+    write(
+      "own/source.ts",
+      `import { join } from "node:path";
+       export const file = join(import.meta.dirname, "state.json");
+       export default { name: "mine", summary: "x", scheme: "x", open: async () => ({}),
+         options: (z) => z.object({ log: z.string().meta({ format: "path" }) }) };`,
+    );
+    config(withDocs("m: { source: ./own/source.ts, log: ./own/mine.log }"));
+    write("own/mine.log", "one");
+    await trust();
+    write("own/mine.log", "two");
+    write("own/state.json", "{}");
     expect(names(await load())).toEqual(["docs", "m"]);
   });
 
