@@ -53,6 +53,7 @@ export {
   type Entry,
   type EntryChange,
   type IndexedChanges,
+  hasQuery,
   innerSlash,
   type ListRequest,
   type LogLevel,

@@ -43,6 +43,12 @@ export interface Address {
   readonly query?: Readonly<Record<string, string>>;
 }
 
+/** Returns whether an address has variables. A source that knows none throws "not-found" for such an address. */
+export function hasQuery({ query }: Pick<Address, "query">): boolean {
+  for (const _ in query) return true;
+  return false;
+}
+
 /** Represents in a path a slash that belongs to a segment (`%2F` in the URI, as in a branch name). No name contains NUL. */
 export const innerSlash = "\0";
 
@@ -273,7 +279,7 @@ export interface SourceTemplates {
 
 /** For a backend that searches by itself. All other mounts are searched by the index. */
 export interface SourceSearching {
-  /** Best first. A plain array means that all of the mount was searched. */
+  /** Best first. A plain array means that all of the mount was searched, as it is now. */
   search(
     request: { readonly text: string; readonly limit: number; readonly within?: string },
     call: Call,

@@ -1,5 +1,5 @@
 /** A source of one's own: the days of a year, each a resource. */
-import { defineSource, notFound } from "pressmark";
+import { defineSource, hasQuery, notFound } from "pressmark/source";
 
 interface Options {
   readonly year: number;
@@ -26,9 +26,10 @@ export default defineSource<Options>({
           .map((path) => ({ path, title: describe(path, "en"), mimeType: "text/plain" }));
         return { items, ...(rest.length > limit && { next: items.at(-1)!.path }) };
       },
-      async read({ path, query = {} }) {
+      async read(at) {
+        const { path } = at;
         // A variable that the source does not know makes the address a missing one.
-        if (!days.includes(path) || Object.keys(query).length > 0) throw notFound(path);
+        if (!days.includes(path) || hasQuery(at)) throw notFound(path);
         return [{ body: { text: `${describe(path, "en")} / ${describe(path, "ja")}\n` }, mimeType: "text/plain" }];
       },
     };

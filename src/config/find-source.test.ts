@@ -35,6 +35,12 @@ function weather(more = ""): string {
     };`;
 }
 
+/** The same with this summary, an import, and the name of a file that it may write. */
+function importing(summary: string): string {
+  const definition = weather(`...{ summary: ${JSON.stringify(summary)} + more },`);
+  return `import { more } from "./helper.ts"; const log = "./weather.log"; ${definition} export default definition;`;
+}
+
 const yaml = "mounts:\n  sky:\n    source: ./weather.ts\n    city: 札幌\n";
 
 async function problemsOf(file: string): Promise<readonly string[]> {
@@ -90,6 +96,26 @@ describe("a custom source", () => {
     symlinkSync("two.ts", join(folder, "project", "weather.ts"));
     await loadConfig({ file, named: false }, world);
     expect(existsSync(join(folder, "ran"))).toBe(false);
+  });
+
+  it("runs again when it changes, and needs a restart when what it imports has changed", async () => {
+    const named = { file: write("pressmark.config.yaml", yaml), named: true };
+    const summary = async () => {
+      const loaded = await loadConfig(named, world);
+      return "config" in loaded ? loaded.config.mounts.map(({ definition }) => definition.summary) : [];
+    };
+    write("helper.ts", 'export const more = "!";');
+    write("weather.ts", importing("Sun"));
+    expect(await summary()).toEqual(["Sun!"]);
+    write("weather.log", "a line");
+    write("weather.ts", importing("Rain"));
+    expect(await summary()).toEqual(["Rain!"]);
+    write("helper.ts", 'export const more = "?";');
+    expect(await problemsOf(named.file)).toEqual([
+      expect.stringMatching(
+        /mounts\.sky\.source: "\.\/weather\.ts" imports "helper\.ts", which has changed since this process loaded it; restart Pressmark to use it as it is now/,
+      ),
+    ]);
   });
 
   it("stands in a config in TypeScript as it is", async () => {

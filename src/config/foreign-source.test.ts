@@ -155,6 +155,16 @@ describe("a source of a package", () => {
     expect(ran()).toBe(false);
   });
 
+  it("whose folder contains a link to another folder cannot be trusted", async () => {
+    install("1.2.0", { "index.js": `${weather()} export default definition;`, "lib/a.js": "" });
+    symlinkSync("lib", join(folder, "project", at, "inside"));
+    await found();
+    const asked = () => permissionsAsked(join(folder, "project/pressmark.config.yaml"), world);
+    expect((await asked())[0]?.refused).toBeUndefined();
+    symlinkSync(folder, join(folder, "project", at, "lib/outside"));
+    expect((await asked())[0]?.refused).toBe('has a package whose link "lib/outside" leads to a folder outside of it');
+  });
+
   it("is shown with its real folder if that is outside of the project", async () => {
     install("1.2.0", { "index.js": `${weather()} export default definition;` }, {}, `../${at}`);
     const [permission] = (await found()).withheld;

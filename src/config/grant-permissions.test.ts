@@ -60,6 +60,10 @@ const why = ({ withheld }: Config) => withheld.map(({ outdated }) => outdated);
 const withDocs = (mounts: string, more = "") => `mounts:\n  docs: { source: file, root: docs }\n  ${mounts}\n${more}`;
 const program = `command: ${JSON.stringify(process.execPath)}, cwd: .`;
 
+/** A source of one's own. */
+const definitionOf = (name: string) =>
+  `export default { name: ${name}, summary: "x", scheme: "x", options: (z) => z.object({}), open: async () => ({}) };`;
+
 /** A config, a change after it was trusted, and the reported change. */
 const changes: readonly [what: string, before: string, change: () => void, changed: string][] = [
   [
@@ -109,6 +113,12 @@ const changes: readonly [what: string, before: string, change: () => void, chang
     withDocs("m: { source: ./own/source.ts }"),
     () => write("own/helper.ts", 'export const name = "evil";'),
     'mounts.m changed since it was trusted: "own/helper.ts"',
+  ],
+  [
+    "a source of one's own writes to a file that it names by a relative path",
+    withDocs("m: { source: ./own/source.ts }"),
+    () => write("own/state.json", "{}"),
+    'mounts.m changed since it was trusted: "own/state.json"',
   ],
   [
     "a link leads elsewhere within the folder",
@@ -179,8 +189,7 @@ describe("a grant no longer counts when", () => {
     write("own/helper.ts", 'export const name = "mine";');
     write(
       "own/source.ts",
-      `import { name } from "./helper.ts";
-       export default { name, summary: "x", scheme: "x", options: (z) => z.object({}), open: async () => ({}) };`,
+      `import { name } from "./helper.ts"; export const state = "./state.json"; ${definitionOf("name")}`,
     );
     relink("link", "notes");
     config(before);
@@ -210,6 +219,22 @@ describe("a grant still counts when", () => {
     config(withDocs("m: { source: file, root: notes, hidden: true }"));
     await trust();
     write(".gitignore", "");
+    expect(names(await load())).toEqual(["docs", "m"]);
+  });
+
+  it("a source of one's own writes to a file of its options, or beside it by a computed path", async () => {
+    write(
+      "own/source.ts",
+      `import { join } from "node:path";
+       export const file = join(import.meta.dirname, "state.json");
+       export default { name: "mine", summary: "x", scheme: "x", open: async () => ({}),
+         options: (z) => z.object({ log: z.string().meta({ format: "path" }) }) };`,
+    );
+    config(withDocs("m: { source: ./own/source.ts, log: ./own/mine.log }"));
+    write("own/mine.log", "one");
+    await trust();
+    write("own/mine.log", "two");
+    write("own/state.json", "{}");
     expect(names(await load())).toEqual(["docs", "m"]);
   });
 
@@ -294,6 +319,19 @@ describe("what is granted is what was shown", () => {
     write("server.js", "two");
     await grantPermissions(file, asked, world);
     expect(why(await load())).toEqual(['mounts.m changed since it was trusted: "server.js"']);
+  });
+
+  it.each([
+    ["a program that was not there", `m: { source: mcp, ${program}, args: [later.js] }`, "later.js", '"later.js"'],
+    ["an import that was not there", "m: { source: ./own/source.ts }", "own/later.ts", '"own/later.ts"'],
+    ["a reason", "m: { source: file, root: notes, hidden: true }", ".gitignore", "what it asks for"],
+  ])("nor %s", async (_what, mount, appears, changed) => {
+    write("own/source.ts", `${definitionOf('"mine"')} export const later = () => import("./later.ts");`);
+    const file = config(withDocs(mount));
+    const asked = await permissionsAsked(file, world);
+    write(appears, "notes/\n");
+    await grantPermissions(file, asked, world);
+    expect(why(await load())).toEqual([`mounts.m changed since it was trusted: ${changed}`]);
   });
 
   it("and nothing of a part that is too long to be shown", async () => {

@@ -1,16 +1,18 @@
 /** The files of an installed package, which a grant binds. */
 import { type Dirent, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { realPath } from "../lib/real-path.ts";
 import { statsOf } from "../lib/stats-of.ts";
 import { contentOf, nameOf, UnboundProgram } from "./program-files.ts";
-import { type Facts, sha256 } from "./trust.ts";
+import { type Facts, isBelow, sha256 } from "./trust.ts";
 
 const maxFiles = 5000;
 const maxBytes = 64 * 1024 * 1024;
 
 /**
  * The digest of each file of the folder, whether or not something imports it: there are more ways to name a file in an import than can be
- * followed. Leaves out its dependencies (`node_modules`) and the history of a linked package (`.git`).
+ * followed. Leaves out its dependencies (`node_modules`) and the history of a linked package (`.git`). `folder` is without links. Throws
+ * a UnboundProgram if there is too much of it, or if a link leads to a folder elsewhere, whose content the digests would not cover.
  */
 export function packageFiles(folder: string): Facts {
   const digests: Record<string, string> = {};
@@ -26,6 +28,8 @@ export function packageFiles(folder: string): Facts {
       throw new UnboundProgram(`has a package of more than ${maxFiles} files or ${maxBytes / 2 ** 20} MiB`);
     const led = entry.isSymbolicLink() ? `link to ${readlinkSync(path)} ` : "";
     if (stats?.isFile()) digests[nameOf(folder, path)] = led + sha256(contentOf(path));
+    else if (stats?.isDirectory() && !isBelow(folder, realPath(path)))
+      throw new UnboundProgram(`has a package whose link ${nameOf(folder, path)} leads to a folder outside of it`);
     else if (led !== "") digests[nameOf(folder, path)] = led;
   }
 

@@ -62,7 +62,19 @@ describe("the files of a program", () => {
       '"lib/two.json"',
       '"main.ts"',
       '"shared/index.cjs"',
+      'the target of "links/one.mjs"',
     ]);
+  });
+
+  it("have another digest when a link on the way to one of them leads to another of them", () => {
+    const main = write("main.ts", 'import "./current/a.ts"; "./one/a.ts"; "./two/a.ts"');
+    write("one/a.ts", "1");
+    write("two/a.ts", "2");
+    symlinkSync("one", join(folder, "current"));
+    const before = programFiles(main, readFileSync(main), folder);
+    rmSync(join(folder, "current"));
+    symlinkSync("two", join(folder, "current"));
+    expect(programFiles(main, readFileSync(main), folder)).not.toEqual(before);
   });
 
   it("are neither packages, nor folders, nor what is not there, nor texts", () => {

@@ -99,6 +99,8 @@ export function programFiles(file: string, bytes: Uint8Array, folder: string): F
   for (let next = waiting.pop(); next; next = waiting.pop())
     for (const found of importsOf(next)) {
       const path = realPath(found);
+      // A link may lead to another of these files later.
+      if (path !== resolve(found)) digests[`the target of ${nameOf(base, found)}`] = sha256(path);
       if (seen.has(path)) continue;
       count(path, statsOf(path)?.size ?? 0);
       add(path, contentOf(path));

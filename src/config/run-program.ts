@@ -1,8 +1,12 @@
 /** Runs a user's program and returns its default export: a config, or a source. */
 import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { quote } from "../errors.ts";
 import { describeThrown } from "../lib/describe-thrown.ts";
+import { realPath } from "../lib/real-path.ts";
 import { statsOf } from "../lib/stats-of.ts";
+import { programFiles, UnboundProgram } from "./program-files.ts";
 import { isPlainObject } from "./references.ts";
 import { sha256 } from "./trust.ts";
 
@@ -22,9 +26,36 @@ export function readProgram(file: string): Uint8Array | undefined {
   }
 }
 
-/** The default export of a module. Runs it again when its bytes change, because they are part of the import URL. */
+/** Digests of the modules that the programs of this process have imported. */
+const imported = new Map<string, string>();
+
+/**
+ * The default export of a module. Runs it again when its bytes change, because they are part of the import URL. Node loads what it imports
+ * once, so it does not run again after a change of that.
+ */
 export async function runProgram(file: string, bytes: Uint8Array): Promise<unknown> {
+  for (const [name, digest] of importedModules(file, bytes)) {
+    if ((imported.get(name) ?? digest) !== digest)
+      throw new ProgramError(`imports ${quote(basename(name))}, ${changed}`);
+    imported.set(name, digest);
+  }
   return importDefault(`${pathToFileURL(file).href}?${sha256(bytes).slice(0, 16)}`);
+}
+
+const changed = "which has changed since this process loaded it; restart Pressmark to use it as it is now";
+
+/** By path. Other files that it names may change: it may read them, or write them itself. */
+function importedModules(file: string, bytes: Uint8Array): [path: string, digest: string][] {
+  try {
+    return Object.entries(programFiles(file, bytes, dirname(file)))
+      .slice(1)
+      .filter(([name]) => /^".*\.[cm]?[jt]s"$/.test(name))
+      .map(([name, digest]) => [join(realPath(dirname(file)), JSON.parse(name) as string), digest]);
+  } catch (cause) {
+    // Too large for trust: it runs only in a config that the user named.
+    if (cause instanceof UnboundProgram) return [];
+    throw cause;
+  }
 }
 
 /** Digests of the packages that this process has run, by their entry. */

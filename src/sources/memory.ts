@@ -5,7 +5,7 @@ import { mimeOfName } from "../lib/mime.ts";
 import type { TemplateMatch } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
-import { defineSource } from "../source.ts";
+import { defineSource, hasQuery } from "../source.ts";
 import { parseAddressTemplate } from "../backends/address-template.ts";
 import { createSourceWatches } from "../backends/source-watches.ts";
 import { foldForSearch, searchIn } from "./memory/search.ts";
@@ -338,10 +338,6 @@ function toStored(path: string, value: MemoryValue | ComputedValue, version: str
 /** The template without its functions. */
 function withoutMethods({ read: _read, complete: _complete, ...template }: MemoryTemplate): SourceTemplate {
   return template;
-}
-
-function hasQuery({ query }: Address): boolean {
-  return query !== undefined && Object.keys(query).length > 0;
 }
 
 /** From the nearest directory to the mount itself. */

@@ -2,7 +2,7 @@
 import { invalid, isDirectoryError, notFound, quote } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Page } from "../resources.ts";
-import { defineSource } from "../source.ts";
+import { defineSource, hasQuery } from "../source.ts";
 import type {
   Address,
   SourceCompletionRequest,
@@ -17,7 +17,7 @@ import type {
 import { createAllowList, parseTableRef } from "../backends/sql/allow-list.ts";
 import { schemaType } from "../backends/sql/description.ts";
 import { checkServed } from "../backends/sql/document-table.ts";
-import { hasQuery, rowsTemplate, tableFormats } from "../backends/sql/formats.ts";
+import { rowsTemplate, tableFormats } from "../backends/sql/formats.ts";
 import { watchDocuments } from "../backends/sql/watch-documents.ts";
 import { withDocuments } from "../backends/sql/with-documents.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";

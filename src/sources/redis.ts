@@ -5,8 +5,8 @@ import { createGlobUnion } from "../lib/glob.ts";
 import { intOption } from "../lib/int-option.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 import { directoryType } from "../resources.ts";
-import { defineSource, innerSlash } from "../source.ts";
-import type { Address, Runtime, Source, SourceTemplate } from "../source.ts";
+import { defineSource, hasQuery, innerSlash } from "../source.ts";
+import type { Runtime, Source, SourceTemplate } from "../source.ts";
 import { completeField } from "./redis/complete-field.ts";
 import { createRedisConnection } from "./redis/connection.ts";
 import { detectRedis } from "./redis/detect-redis.ts";
@@ -193,8 +193,4 @@ export function openRedis(options: RedisOptions, runtime: Runtime, connect = cre
       await connection.close();
     },
   };
-}
-
-function hasQuery({ query }: Address): boolean {
-  return query !== undefined && Object.keys(query).length > 0;
 }

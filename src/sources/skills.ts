@@ -3,8 +3,8 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { entriesPage } from "../backends/entries-page.ts";
 import { isDirectoryError, notFound } from "../errors.ts";
-import { defineSource } from "../source.ts";
-import type { Address, Suggestion } from "../source.ts";
+import { defineSource, hasQuery } from "../source.ts";
+import type { Suggestion } from "../source.ts";
 import { watchOptions } from "../backends/disk/folder-options.ts";
 import { openFolder } from "../backends/disk/open-folder.ts";
 import { skillFoldersIn } from "../backends/skill-folders.ts";
@@ -149,8 +149,4 @@ function suggest<T>(typed: string, things: Iterable<T>, toSuggestion: (thing: T)
   const first = all.filter(({ value }) => value.startsWith(typed));
   const later = all.filter(({ value }) => !value.startsWith(typed) && value.includes(typed));
   return [...first, ...later];
-}
-
-function hasQuery({ query }: Address): boolean {
-  return query !== undefined && Object.keys(query).length > 0;
 }

@@ -6,7 +6,7 @@ import { intOption } from "../lib/int-option.ts";
 import { invalid, isDirectoryError, notFound } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
-import { defineSource } from "../source.ts";
+import { defineSource, hasQuery } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
 import { createStatement, toDdl } from "../backends/sql/ddl.ts";
@@ -18,7 +18,6 @@ import {
 } from "../backends/sql/description.ts";
 import { checkServed, documentOptions } from "../backends/sql/document-table.ts";
 import {
-  hasQuery,
   overviewPart,
   rowsTemplate,
   tableFormatOf,

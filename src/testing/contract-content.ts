@@ -41,6 +41,8 @@ export function missingBeside(known: readonly string[], directories: readonly st
   return [
     "no-such-thing",
     "no/such/thing",
+    // Every object has this property.
+    "constructor",
     `${aFile}x`,
     `${aFile}/below`,
     // Empty segments count.

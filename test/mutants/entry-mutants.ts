@@ -146,6 +146,14 @@ const readMutants: readonly Mutant[] = [
     }),
   },
   {
+    name: "reads a property of every object",
+    group: "read",
+    says: /read 'constructor' must fail with not-found/,
+    wrap: (source) => ({
+      read: async (at, call) => (at.path in {} ? [{ body: { text: "function" } }] : source.read(at, call)),
+    }),
+  },
+  {
     name: "reads as before a write",
     group: "writes",
     wrap: (source) => ({ read: remembering(source.read.bind(source)) }),

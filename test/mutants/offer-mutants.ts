@@ -1,7 +1,7 @@
 /** Faults of templates, suggestions, search and claims. */
 import type { Source, SourceHit } from "../../src/source.ts";
 import { toSourceHits } from "../../src/source.ts";
-import type { Mutant } from "./mutant.ts";
+import { type Mutant, remembering } from "./mutant.ts";
 
 function onHits(source: Source, change: (hits: readonly SourceHit[]) => readonly SourceHit[]): Partial<Source> {
   return { search: async (request, call) => change(toSourceHits(await source.search!(request, call)).hits) };
@@ -86,6 +86,13 @@ export const offerMutants: readonly Mutant[] = [
     needs: "search",
     wrap: (source) =>
       onHits(source, (hits) => (hits.length > 0 ? hits : [{ entry: { path: "readme.md" }, score: 1, snippet: "" }])),
+  },
+  {
+    name: "searches as before a write",
+    group: "writes",
+    needs: "search",
+    says: /the hits for 'wrxqz' after a write: 'just-written.txt' is missing/,
+    wrap: (source) => ({ search: remembering(source.search!.bind(source)) }),
   },
   {
     name: "has an ability that it does not claim",

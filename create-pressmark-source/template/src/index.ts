@@ -7,6 +7,7 @@ import {
   defineSource,
   directoryType,
   entriesPage,
+  hasQuery,
   isDirectoryError,
   notFound,
   unavailable,
@@ -92,9 +93,9 @@ function statesOf(notes: ReadonlyMap<string, string>): ReadonlyMap<string, strin
 }
 
 /** The path of an address without a query: this source knows no variables, so an address with one is missing. */
-function pathIn({ path, query = {} }: Address): string {
-  if (Object.keys(query).length > 0) throw notFound(path);
-  return path;
+function pathIn(at: Address): string {
+  if (hasQuery(at)) throw notFound(at.path);
+  return at.path;
 }
 
 function entryOf(path: string, text: string): Entry {

@@ -5,7 +5,7 @@ import { denied, invalid, notFound, quote, ResourceError, unavailable } from "..
 import { mimeOfName } from "../../lib/mime.ts";
 import { withSlashes } from "../../lib/with-slashes.ts";
 import { type Call, type Page, serverCaller } from "../../resources.ts";
-import type { Address, Entry, Runtime, Source } from "../../source.ts";
+import { type Address, type Entry, hasQuery, type Runtime, type Source } from "../../source.ts";
 import { createFolderWatcher } from "../disk-watch/watch.ts";
 import { pictureTypes } from "../documents/document-types.ts";
 import { createExtract, type Extract } from "../documents/extract.ts";
@@ -204,11 +204,6 @@ export function realRoot(configured: string): string {
   }
   if (!statSync(root).isDirectory()) throw invalid(`${quote(configured)} is not a folder; set "root" to a folder`);
   return root;
-}
-
-function hasQuery({ query }: Address): boolean {
-  if (query) for (const _ in query) return true;
-  return false;
 }
 
 /** Throws "not-found" for an unknown query. */

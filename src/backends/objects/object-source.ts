@@ -3,7 +3,7 @@ import { compareCodePoints } from "../../lib/address-order.ts";
 import { isDirectoryError, notFound, quote, ResourceError, unsupported } from "../../errors.ts";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
-import { innerSlash } from "../../source.ts";
+import { hasQuery, innerSlash } from "../../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime } from "../../source.ts";
 import { classifyContent, toPart } from "../ranges/content.ts";
 import { parseReadQuery, readRange, formatContentRange, type ContentRange, type Stretch } from "../ranges/range.ts";
@@ -381,8 +381,4 @@ function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number)
       },
     },
   );
-}
-
-function hasQuery({ query }: Address): boolean {
-  return Object.keys(query ?? {}).length > 0;
 }

@@ -28,10 +28,6 @@ export function tableTypeOf(format: TableFormat, json = schemaType): string {
   return format === "ddl" ? "application/sql" : "text/markdown";
 }
 
-export function hasQuery({ query }: Address): boolean {
-  return query !== undefined && Object.keys(query).length > 0;
-}
-
 export function textPart(text: string, mimeType: string): Part {
   return { body: { text }, mimeType };
 }

@@ -5,6 +5,7 @@ import type { Call, Page } from "../../resources.ts";
 import {
   type Address,
   type Entry,
+  hasQuery,
   type ListRequest,
   type Part,
   pathOf,
@@ -18,7 +19,6 @@ import {
 import { cutPart } from "../ranges/cut-part.ts";
 import { parseReadQuery } from "../ranges/range.ts";
 import { type DocumentRow, type DocumentTable, type DocumentText, isUnfit } from "./document-table.ts";
-import { hasQuery } from "./formats.ts";
 import { createRowBatches } from "./row-batches.ts";
 import { formatKey, parseKey } from "./rows.ts";
 

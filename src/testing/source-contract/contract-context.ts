@@ -54,6 +54,8 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
   const list = (request: ListRequest) => settled(source.list(request, call()), "list", request);
   const children = (at: Address, request: ListRequest) =>
     settled(method("children")(at, request, call()), "children", at, request);
+  const search = async (request: Parameters<NonNullable<Source["search"]>>[0]) =>
+    toSourceHits(await settled(method("search")(request, call()), "search", request));
   const close = async () => {
     shared = undefined;
     if (source.close) await settled(source.close(), "close");
@@ -95,9 +97,12 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
     follow: async (path: string) => {
       if (source.follow) await settled(source.follow({ path }, call()), "follow", path);
     },
-    async search(text: string, limit: number, scope?: string): Promise<readonly SourceHit[]> {
-      const request = scope === undefined ? { text, limit } : { text, limit, within: scope };
-      return toSourceHits(await settled(method("search")(request, call()), "search", request)).hits;
+    search: async (text: string, limit: number, scope?: string): Promise<readonly SourceHit[]> =>
+      (await search(scope === undefined ? { text, limit } : { text, limit, within: scope })).hits,
+    /** Paths of the hits; undefined if less than all of the mount was searched. */
+    async pathsOfHits(text: string): Promise<string[] | undefined> {
+      const { hits, ready } = await search({ text, limit: 100 });
+      return ready === 1 ? hits.map(({ entry }) => entry.path) : undefined;
     },
     /** Each changes the backend and returns the address. */
     write: (path: string, text: string) => hook("write", path, text).then(() => addressOf(path)),

@@ -10,6 +10,8 @@ export function testWrites(context: ContractContext): void {
   const written = `${inside}just-written.txt`;
   const path = context.addressOf(written);
   const parent = pathOf(segmentsOf(path).slice(0, -1));
+  /** In every text that is written here, and in no other. */
+  const word = "wrxqz";
 
   async function expectShown(text: string): Promise<void> {
     expectIncludes(addressesOf(await listAll()), [path], "the list after a write");
@@ -17,6 +19,8 @@ export function testWrites(context: ContractContext): void {
       expectIncludes(addressesOf(await childrenOf(parent)), [path], `children of ${show(parent)} after a write`);
     if (can("stat")) expectEqual((await stat({ path })).path, path, "stat after a write");
     expectEqual(textOf(await read({ path })), text, `read ${show(path)} after a write`);
+    const found = can("search") ? await context.pathsOfHits(word) : undefined;
+    if (found) expectIncludes(found, [path], `the hits for ${show(word)} after a write`);
   }
 
   async function expectAbsent(when: string): Promise<void> {
@@ -25,6 +29,8 @@ export function testWrites(context: ContractContext): void {
       expectExcludes(addressesOf(await childrenOf(parent)), [path], `children of ${show(parent)} ${when}`);
     if (can("stat")) await refusal(stat({ path }), ["not-found"], `stat ${show(path)} ${when}`);
     await refusal(read({ path }), ["not-found"], `read ${show(path)} ${when}`);
+    const found = can("search") ? await context.pathsOfHits(word) : undefined;
+    if (found) expectExcludes(found, [path], `the hits for ${show(word)} ${when}`);
   }
 
   /** The directories above the listed entries. */
@@ -35,22 +41,22 @@ export function testWrites(context: ContractContext): void {
   }
 
   test(
-    "list, children, stat and read show what was written",
+    "list, children, stat, read and search show what was written",
     async () => {
       await expectAbsent("before a write");
-      await context.write(written, "just written");
-      await expectShown("just written");
-      await context.write(written, "written once more, and longer");
-      await expectShown("written once more, and longer");
+      await context.write(written, `just written: ${word}`);
+      await expectShown(`just written: ${word}`);
+      await context.write(written, `written once more, and longer: ${word}`);
+      await expectShown(`written once more, and longer: ${word}`);
     },
     context.lacks("write"),
   );
 
   test(
-    "list, children, stat and read no longer show what was removed",
+    "list, children, stat, read and search no longer show what was removed",
     async () => {
-      await context.write(written, "soon removed");
-      await expectShown("soon removed");
+      await context.write(written, `soon removed: ${word}`);
+      await expectShown(`soon removed: ${word}`);
       await context.remove(written);
       await expectAbsent("after a removal");
     },
