@@ -1,5 +1,6 @@
 /** The chosen resources in the person's order: moved by dragging, with buttons, or with Alt and the arrow keys. */
 import { useRef, useState } from "preact/hooks";
+import { wholeUri } from "../lib/passage-uri.ts";
 import { nameIn } from "../client/tree-of.ts";
 import { linesOf } from "../lib/line-range-uri.ts";
 import { visibleName } from "../lib/visible-text.ts";
@@ -8,7 +9,7 @@ import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { markedTokens } from "./facts.ts";
 import type { Language, PickerTexts } from "./texts.ts";
-import { type Chosen, costOf, wholeUri } from "./tray.ts";
+import { type Chosen, costOf } from "./tray.ts";
 import { isFolder, pathBeside } from "./tree.ts";
 
 /** Names of exceptions in the row of a folder. */

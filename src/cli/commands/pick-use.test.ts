@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pdf } from "../../backends/documents/test-documents.ts";
 import { pickIn, type PickSteps } from "../pick/test-pick.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
@@ -48,6 +49,26 @@ describe("pick chooses passages", () => {
       [/1 chosen, ≈ \d/, enter],
     ]);
     expect(printed).toBe(`${uriOf("src/long.md")}\n`);
+  });
+
+  it("of the text of a document, and prints the text of a whole one", async () => {
+    const papers = createStand();
+    try {
+      papers.write("報告書.pdf", pdf([["The compass report"]]));
+      const find: PickSteps = [
+        ["報告書.pdf", search],
+        ["words to search for", "compass"],
+      ];
+      const lines = await pickIn(papers, ["--markdown"], [...find, ["The compass report", "\t"], ["1 chosen", enter]]);
+      expect(lines.printed).toMatch(
+        /^## 報告書\.pdf:1-\d+\n\n<file:.*\.pdf\?as=text&lines=1-\d+>\n[^]*The compass report/,
+      );
+      const all = await pickIn(papers, ["--markdown"], [...find, ["The compass report", whole], ["1 chosen", enter]]);
+      expect(all.printed).toMatch(/^## 報告書\.pdf\n[^]*The compass report/);
+      expect(all.said).not.toContain("has no text");
+    } finally {
+      papers.remove();
+    }
   });
 });
 
