@@ -103,7 +103,7 @@ describe("pick offers uses", () => {
   });
 
   it("prints a request to read for hosts without mentions, and of what cannot be mentioned", async () => {
-    const { printed } = await pick([...two, ["Other agents: print a request", "3"]]);
+    const { printed } = await pick([...two, ["Codex and others: print a request", "3"]]);
     expect(printed).toMatch(/^Read these resources of the MCP server "pressmark"/);
     expect(printed).toContain(`\n- ${uriOf("設計/決済.md")}\n- ${stand.base}README.md\n`);
     const lines = await pick([
