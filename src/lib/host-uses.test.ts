@@ -11,6 +11,10 @@ function problemOf(chosen: HostUsesOptions["chosen"]): string | undefined {
   return use("gemini-mentions", { chosen })?.problem;
 }
 
+function isOneOf({ text, link, form }: HostUse): boolean {
+  return [text, link, form].filter((each) => each !== undefined).length === 1;
+}
+
 describe("ways to use a choice in a host", () => {
   it("mention each resource on one line, under the configured name of the server", () => {
     expect(use("claude-code-mentions")).toMatchObject({
@@ -108,9 +112,7 @@ describe("ways to use a choice in a host", () => {
     for (const language of ["en", "ja"] as const) {
       const uses = usesOf({ chosen: [{ uri: plan }], prompt: "onboarding", language });
       expect(uses.map(({ id }) => id)).toEqual(useIds);
-      const isOne = ({ text, link, form }: HostUse): boolean =>
-        [text, link, form].filter((each) => each !== undefined).length === 1;
-      expect(uses.filter((each) => !isOne(each) || !each.next)).toEqual([]);
+      expect(uses.filter((each) => !isOneOf(each) || !each.next)).toEqual([]);
     }
   });
 });

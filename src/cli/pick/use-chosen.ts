@@ -59,7 +59,7 @@ export async function contentsOf(
   format: "markdown" | "xml",
   context: ReadingContext,
 ): Promise<string> {
-  const { call, resources, roots, warn } = context;
+  const { call, roots, warn } = context;
   const texts: ResourceText[] = [];
   for (const { uri, isDirectory } of items) {
     try {
