@@ -19,7 +19,7 @@ onStage("the menu of uses", files, { config }, (stage) => {
     const button = page.getByRole("button", { name: "Use in…" });
     await button.click();
     await page.getByRole("menuitem", { name: /^Mentions .*Claude Code/ }).click();
-    await page.getByText("Copied. Paste it into Claude Code's prompt").waitFor();
+    await page.getByText("Copied. Paste it into Claude Code").waitFor();
     expect(await clipboard(visit)).toBe(`@pressmark:${stage.uriOf("a.md")} @pressmark:${stage.uriOf("b (old).md")}`);
     expect(await page.getByRole("menu").count()).toBe(0);
     await page.reload();
@@ -60,7 +60,7 @@ onStage("the menu of uses", files, { config }, (stage) => {
       await page.keyboard.press("ArrowDown");
     }
     await page.keyboard.press("Enter");
-    await page.getByText("Copied. Paste it into the prompt of Codex").waitFor();
+    await page.getByText("Copied. Paste it into Codex").waitFor();
     expect(await clipboard(visit)).toBe(
       `Read these resources of the MCP server "pressmark" with its tool read_resource:\n- ${stage.uriOf("a.md")}\n`,
     );
