@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type HostUsesOptions, useIds, usesOf } from "./host-uses.ts";
+import { type HostUse, type HostUsesOptions, useIds, usesOf } from "./host-uses.ts";
 
 const [plan, notes] = ["file:///docs/plan.md", "file:///docs/notes%20(old).md"];
 
@@ -9,6 +9,10 @@ function use(id: string, options: Partial<HostUsesOptions> = {}) {
 
 function problemOf(chosen: HostUsesOptions["chosen"]): string | undefined {
   return use("gemini-mentions", { chosen })?.problem;
+}
+
+function isOneOf({ text, link, form }: HostUse): boolean {
+  return [text, link, form].filter((each) => each !== undefined).length === 1;
 }
 
 describe("ways to use a choice in a host", () => {
@@ -49,6 +53,21 @@ describe("ways to use a choice in a host", () => {
     );
   });
 
+  it("open VS Code and Cursor with the same request, unless it is too long for a link", () => {
+    const chosen = [{ uri: "file:///%E6%9C%AC%20&+/plan%23.md?lines=3-5" }];
+    const request = use("agents-request", { chosen })?.text;
+    const [code, cursor] = ["vscode-open", "cursor-open"].map((id) => new URL(use(id, { chosen })!.link!));
+    expect(code!.href).toMatch(/^vscode:\/\/github\.copilot-chat\?agent=agent&/i);
+    // VS Code decodes all of the query before it looks for parameters.
+    const decoded = new URLSearchParams(decodeURIComponent(code!.search));
+    expect([decoded.get("agent"), decoded.get("prompt")]).toEqual(["agent", request]);
+    expect(cursor!.href).toMatch(/^cursor:\/\/anysphere\.cursor-deeplink\/prompt\?/);
+    expect(cursor!.searchParams.get("text")).toBe(request);
+    const many = Array.from({ length: 60 }, (_, index) => ({ uri: `file:///docs/${index}.md` }));
+    expect(use("cursor-open", { chosen: many })?.problem).toMatch(/^Too much for a link/);
+    expect(use("cursor-open", { chosen: many.slice(0, 20) })?.problem).toBeUndefined();
+  });
+
   it("begin with any chat, and end each group with those that do not work", () => {
     const ids = usesOf({ chosen: [{ uri: `${plan}?lines=3-5` }], prompt: "lines" }).map(({ id }) => id);
     expect(ids.slice(0, 6)).toEqual([
@@ -65,9 +84,18 @@ describe("ways to use a choice in a host", () => {
 
   it("name the hosts that must be connected, and no host twice", () => {
     const groups = Map.groupBy(usesOf({ chosen: [{ uri: plan }] }), ({ group }) => group);
-    expect([...groups.keys()]).toEqual(["Any chat", "Claude Code", "Gemini CLI", "Other agents", "Save to a file"]);
+    expect([...groups.keys()]).toEqual([
+      "Any chat",
+      "Claude Code",
+      "Gemini CLI",
+      "VS Code",
+      "Cursor",
+      "Codex and others",
+      "Save to a file",
+    ]);
     expect(use("claude-code-mentions")?.hosts).toEqual(["Claude Code"]);
-    expect(use("agents-request")?.hosts).toContain("Cursor");
+    expect(use("cursor-open")?.hosts).toEqual(["Cursor"]);
+    expect(use("agents-request")?.hosts).toContain("Codex");
     expect(use("markdown")?.hosts).toBeUndefined();
   });
 
@@ -80,11 +108,11 @@ describe("ways to use a choice in a host", () => {
     expect(commands).toEqual(["/mcp__docs__onboarding", "/mcp.docs.onboarding", "/onboarding"]);
   });
 
-  it("are the declared ones, each with a text or a form, and a sentence in both languages", () => {
+  it("are the declared ones, each with one of a text, a link and a form, and a sentence in both languages", () => {
     for (const language of ["en", "ja"] as const) {
       const uses = usesOf({ chosen: [{ uri: plan }], prompt: "onboarding", language });
       expect(uses.map(({ id }) => id)).toEqual(useIds);
-      expect(uses.filter(({ text, form, next }) => (text === undefined) === (form === undefined) || !next)).toEqual([]);
+      expect(uses.filter((each) => !isOneOf(each) || !each.next)).toEqual([]);
     }
   });
 });

@@ -11,8 +11,10 @@ export const useIds = [
   "gemini-mentions",
   "gemini-request",
   "gemini-command",
-  "agents-request",
+  "vscode-open",
   "vscode-command",
+  "cursor-open",
+  "agents-request",
   "markdown-file",
   "xml-file",
 ] as const;
@@ -32,6 +34,8 @@ export interface HostUse {
   readonly problem?: string;
   /** The text to copy; undefined if the contents must be read first. */
   readonly text?: string;
+  /** A link that opens the host with a text in its chat, instead of copying. */
+  readonly link?: string;
   /** How the contents are written, if they are used. */
   readonly form?: "markdown" | "xml";
   /** The name of the file to save, instead of copying. */
@@ -56,8 +60,11 @@ export interface HostUsesOptions {
 
 export const defaultServerName = "pressmark";
 
-/** Hosts that read resources only with tools. */
-const otherAgents = ["VS Code", "Cursor", "Codex", "Qwen Code", "Copilot CLI", "opencode"];
+/** Hosts that read resources only with tools, and are opened by no link. */
+const otherAgents = ["Codex", "Qwen Code", "Copilot CLI", "opencode"];
+
+/** Chromium on Windows opens no longer link of another program, and says nothing. */
+const maxLinkLength = 2000;
 
 /** Names of sets; a prompt with another name is not pasted. */
 const plainName = /^[\p{L}\p{M}\p{N}._-]+$/u;
@@ -94,6 +101,15 @@ export function usesOf({
     next: texts.nextRequest(host),
     text: request,
   });
+  const open = (id: UseId, host: string, link: string): HostUse => ({
+    id,
+    group: host,
+    hosts: [host],
+    name: texts.open,
+    next: texts.nextOpen(host),
+    problem: link.length > maxLinkLength ? texts.noLongLink : undefined,
+    link,
+  });
   const command = (id: UseId, host: string, text: string): readonly HostUse[] =>
     prompt === undefined || !plainName.test(prompt)
       ? []
@@ -125,6 +141,14 @@ export function usesOf({
     mentions("gemini-mentions", "Gemini CLI", escapeForGemini),
     requestIn("gemini-request", "Gemini CLI"),
     ...command("gemini-command", "Gemini CLI", `/${prompt}`),
+    // VS Code decodes the query twice: as part of a URI, then as parameters.
+    open(
+      "vscode-open",
+      "VS Code",
+      `vscode://GitHub.copilot-chat?agent=agent&prompt=${encodeURIComponent(encodeURIComponent(request))}`,
+    ),
+    ...command("vscode-command", "VS Code", `/mcp.${server}.${prompt}`),
+    open("cursor-open", "Cursor", `cursor://anysphere.cursor-deeplink/prompt?text=${encodeURIComponent(request)}`),
     {
       id: "agents-request",
       group: texts.otherAgents,
@@ -133,11 +157,6 @@ export function usesOf({
       next: texts.nextAgents,
       text: request,
     },
-    ...command("vscode-command", "VS Code", `/mcp.${server}.${prompt}`).map((use) => ({
-      ...use,
-      group: texts.otherAgents,
-      name: `VS Code: ${use.name}`,
-    })),
     {
       id: "markdown-file",
       group: texts.file,

@@ -1,6 +1,8 @@
 /** A live list of what clients were given: gathered, found, read, or inserted as a prompt. */
 import { useState } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
+import { linesOf, withLines } from "../lib/line-range-uri.ts";
+import { wholeUri } from "../lib/passage-uri.ts";
 import type { Content } from "../resources.ts";
 import { type ActivityTexts, activityTexts } from "./activity-texts.ts";
 import { reasonText } from "./gather-reasons.ts";
@@ -33,7 +35,7 @@ export function ActivityPage({ picker, language, pressmark, close }: StatePagePr
         const shown = deliveries.filter(({ isPicker }) => hasOwn || !isPicker);
         const hasCallers = new Set(deliveries.map(({ caller }) => caller)).size > 1;
         function open(uri: string): void {
-          picker.preview({ uri, name: nameIn(uri) });
+          picker.preview({ uri, name: nameIn(wholeUri(uri)) });
           leave();
         }
         return (
@@ -94,9 +96,8 @@ function DeliveryView({ delivery, texts, language, number, when, hasCallers, ope
           {uri === undefined ? (
             <q>{kind === "search" ? queryText(text, language.texts) : text}</q>
           ) : (
-            <UriLink {...{ uri, open, pathOf }} />
+            <UriLink {...{ uri, part, texts, open, pathOf }} />
           )}
-          {part !== undefined && <span class="quiet"> {texts.lines(part)}</span>}
         </span>
         <span class="quiet">{texts.tokens(number.format(tokens))}</span>
       </div>
@@ -114,10 +115,9 @@ function DeliveryView({ delivery, texts, language, number, when, hasCallers, ope
           <ul>
             {items.map((item, index) => (
               <li key={index}>
-                <UriLink uri={item.uri} {...{ open, pathOf }} />{" "}
+                <UriLink uri={item.uri} part={item.lines} {...{ texts, open, pathOf }} />{" "}
                 <span class="quiet">
                   {[
-                    ...(item.lines === undefined ? [] : [texts.lines(item.lines)]),
                     ...(item.tokens === undefined ? [] : [texts.tokens(number.format(item.tokens))]),
                     ...item.why.map((each) => reasonText(each, language.code, pathOf)),
                   ].join(" · ")}
@@ -132,11 +132,22 @@ function DeliveryView({ delivery, texts, language, number, when, hasCallers, ope
   );
 }
 
-function UriLink({ uri, open, pathOf }: Pick<DeliveryViewProps, "open" | "pathOf"> & { readonly uri: string }) {
+interface UriLinkProps extends Pick<DeliveryViewProps, "open" | "pathOf" | "texts"> {
+  readonly uri: string;
+  /** The range that was given, as in `12-20`; otherwise it may be in the URI. */
+  readonly part: string | undefined;
+}
+
+/** Opens the resource at the lines that were given. */
+function UriLink({ uri, part, open, pathOf, texts }: UriLinkProps) {
+  const lines = linesOf(part === undefined ? uri : `?lines=${part}`);
   return (
-    <button type="button" class="link uri" title={uri} onClick={() => open(uri)}>
-      {pathOf(uri)}
-    </button>
+    <>
+      <button type="button" class="link uri" title={uri} onClick={() => open(lines ? withLines(uri, lines) : uri)}>
+        {pathOf(wholeUri(uri))}
+      </button>
+      {lines && <span class="quiet"> {texts.lines(lines)}</span>}
+    </>
   );
 }
 

@@ -1,4 +1,6 @@
 /** Texts of the activity page, in English and Japanese. */
+import type { Lines } from "../lib/line-range-uri.ts";
+import { rangeText } from "./lines-texts.ts";
 
 const english = {
   title: "What did the model read?",
@@ -14,7 +16,7 @@ const english = {
   kinds: { gather: "Gathered for", search: "Searched", read: "Read", prompt: "Prompt" },
   tokens: (count: string) => `≈ ${count} tokens`,
   by: (client: string, when: string) => `${client}, ${when}`,
-  lines: (lines: string) => `lines ${lines}`,
+  lines: (lines: Lines) => (lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${rangeText(lines)}`),
   passages: (count: number) => (count === 1 ? "1 passage" : `${count} passages`),
   hits: (count: number) => (count === 1 ? "1 result" : `${count} results`),
   resources: (count: number) => (count === 1 ? "1 resource" : `${count} resources`),
@@ -38,7 +40,7 @@ const japanese: ActivityTexts = {
   kinds: { gather: "収集", search: "検索", read: "読み取り", prompt: "プロンプト" },
   tokens: (count) => `≈ ${count}トークン`,
   by: (client, when) => `${client}、${when}`,
-  lines: (lines) => `${lines}行目`,
+  lines: (lines) => `${rangeText(lines)}行目`,
   passages: (count) => `${count}か所`,
   hits: (count) => `${count}件の結果`,
   resources: (count) => `${count}件のリソース`,

@@ -5,18 +5,17 @@ import { estimateTokens, estimateTokensOf } from "../lib/estimate-tokens.ts";
 import { asMarkdown, asXml } from "../lib/format-resources.ts";
 import { inParallel } from "../lib/in-parallel.ts";
 import { linesOf } from "../lib/line-range-uri.ts";
+import { extractedUri, isDocument, isDocumentBytes } from "../lib/passage-uri.ts";
 import type { Resource } from "../resources.ts";
 import { choiceKey } from "./choice-key.ts";
 import { createFolderChoice } from "./create-folder-choice.ts";
 import type { PagePart } from "./create-picker.ts";
 import { createTrayWatch } from "./create-tray-watch.ts";
-import { isDocumentBytes } from "./document-type.ts";
 import { isPassing } from "./is-passing.ts";
 import { messageOf } from "./message-of.ts";
 import { optionalNumber, optionalText, recordOf, recordsIn } from "./loose.ts";
 import {
   type Chosen,
-  isDocument,
   movedTo,
   toggled,
   type TokenCount,
@@ -147,7 +146,7 @@ export function createChoosing(part: PagePart) {
     const call = part.call(signal);
     let { contents } = await part.pressmark().read(uri, call);
     // A member of a set has no metadata that names its forms.
-    if (isDocumentBytes(uri, contents)) ({ contents } = await part.pressmark().read(`${uri}?as=text`, call));
+    if (isDocumentBytes(uri, contents)) ({ contents } = await part.pressmark().read(extractedUri(uri), call));
     const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));
     return texts.length === 0 ? undefined : texts.join("\n");
   }
@@ -294,7 +293,7 @@ function isBeyondEnd(cause: unknown): boolean {
 }
 
 function textUri(resource: Resource): string {
-  return isDocument(resource) ? `${resource.uri}?as=text` : resource.uri;
+  return isDocument(resource) ? extractedUri(resource.uri) : resource.uri;
 }
 
 /** The members of a set, from its first content. */

@@ -1,13 +1,12 @@
 /** Loads the preview: in parts if it is large, and again whenever it changes. */
+import { documentType, isDocumentBytes, wholeUri } from "../lib/passage-uri.ts";
 import { ResourceError } from "../errors.ts";
 import { linesOf, withoutLines } from "../lib/line-range-uri.ts";
 import type { Body, Content, Call, Hit, Resource } from "../resources.ts";
 import { createPartReader, firstLineOf, hasLine, type ResourcePart, startFor } from "./create-part-reader.ts";
 import type { PagePart } from "./create-picker.ts";
-import { documentType, isDocumentBytes } from "./document-type.ts";
 import { messageOf } from "./message-of.ts";
 import type { PreviewState } from "./state.ts";
-import { wholeUri } from "./tray.ts";
 
 interface Whole extends ResourcePart, Pick<PreviewState, "isTaken" | "note" | "original"> {}
 

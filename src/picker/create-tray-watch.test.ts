@@ -1,9 +1,10 @@
 import { expect, it, vi } from "vitest";
+import { wholeUri } from "../lib/passage-uri.ts";
 import { notFound, ResourceError } from "../errors.ts";
 import type { Change, Resource } from "../resources.ts";
 import { createPicker } from "./create-picker.ts";
 import { settled, testServer } from "./test-server.ts";
-import { passageOf, wholeUri } from "./tray.ts";
+import { passageOf } from "./tray.ts";
 
 const file: Resource = { uri: "x:///a", name: "a" };
 

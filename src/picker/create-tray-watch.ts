@@ -1,9 +1,10 @@
 /** Marks chosen resources that have changed since they were chosen, or no longer exist. */
+import { wholeUri } from "../lib/passage-uri.ts";
 import { ResourceError } from "../errors.ts";
 import type { Resource } from "../resources.ts";
 import type { PagePart } from "./create-picker.ts";
 import { isPassing } from "./is-passing.ts";
-import { type Chosen, type TokenCount, type Tray, wholeUri } from "./tray.ts";
+import type { Chosen, TokenCount, Tray } from "./tray.ts";
 import { isFolder } from "./tree.ts";
 
 type Counts = ReadonlyMap<string, TokenCount | "none">;

@@ -61,8 +61,14 @@ function numberIn(code: string): Intl.NumberFormat {
   return cached(numbers, code, () => new Intl.NumberFormat(code));
 }
 
-function compact(code: string): Intl.NumberFormat {
-  return cached(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", maximumFractionDigits: 1 }));
+/** At most three digits and a unit; without a unit, all digits. */
+export function compact(code: string): Intl.NumberFormat {
+  const digits = {
+    maximumSignificantDigits: 3,
+    maximumFractionDigits: 0,
+    roundingPriority: "morePrecision",
+  } as const;
+  return cached(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", ...digits }));
 }
 
 function cached<T>(all: Map<string, T>, code: string, make: () => T): T {

@@ -1,6 +1,7 @@
 /** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
 import { useLayoutEffect, useState } from "preact/hooks";
 import { changesTemplate } from "../lib/changes-template.ts";
+import { wholeUri } from "../lib/passage-uri.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -11,7 +12,7 @@ import { gatherTexts } from "./gather-texts.ts";
 import { IconImage } from "./icon.tsx";
 import type { ReceiptView } from "./receipt.ts";
 import { shownTitle } from "./shown-title.ts";
-import { choiceOf, trayFiles, wholeUri } from "./tray.ts";
+import { choiceOf, trayFiles } from "./tray.ts";
 import { labelOf, linesIn } from "./tray-list.tsx";
 import { shownPath } from "./tree.ts";
 

@@ -18,7 +18,7 @@ function notationOf(blocks: readonly MarkdownBlock[]): string {
         case "list":
           return `${block.start === undefined ? "ul" : `ol${block.start}`}(${block.items.map(itemOf).join(" | ")})`;
         case "table":
-          return `table(${[block.head, ...block.rows].map((row) => row.map(said).join(",")).join(";")})`;
+          return `table${block.aligns.map((align) => align?.[0] ?? "").join("")}(${[block.head, ...block.rows].map((row) => row.map(said).join(",")).join(";")})`;
         case "rule":
           return "hr";
         case "inlines":
@@ -70,7 +70,8 @@ describe("Markdown", () => {
     ["```ts\nlet a;\n```\n\n    indented", "code:ts(let a;) code:(indented)"],
     ["> a\n> > b", "q(p(a) q(p(b)))"],
     ["- a\n- b\n  - c\n\n1. x\n2. y", "ul(p(a) | p(b) ul(p(c))) ol1(p(x) | p(y))"],
-    ["| a | b |\n|---|:-:|\n| 1 | x \\| y |", "table(a,b;1,x | y)"],
+    ["| a | b |\n|---|:-:|\n| 1 | x \\| y |", "tablec(a,b;1,x | y)"],
+    ["|a|b|c|\n|:-|-:|-|\n|1|2|3|", "tablelr(a,b,c;1,2,3)"],
     ["a\n\n---\n\n***", "p(a) hr hr"],
     ["---\ntitle: x\n---\n# A", "code:yaml(title: x) h1(A)"],
     ["**b** *i* ~~d~~ `c*` snake_case_name", "p(s{b} e{i} d{d} ‹c*› snake_case_name)"],

@@ -12,6 +12,8 @@ type BlockContent =
       readonly kind: "table";
       readonly head: readonly (readonly Inline[])[];
       readonly rows: readonly (readonly (readonly Inline[])[])[];
+      /** Of each column; undefined if the text does not say it. */
+      readonly aligns: readonly HtmlAttributes["align"][];
     }
   | { readonly kind: "rule" }
   | {
@@ -228,8 +230,15 @@ function parse(lines: readonly string[], firstLine: number, depth: number): read
       const cells = cellsOf(lines[at] ?? "");
       rows.push(cells.slice(0, head.length).map((cell) => inlinesOf(cell)));
     }
-    return { kind: "table", head: head.map((cell) => inlinesOf(cell)), rows };
+    return { kind: "table", head: head.map((cell) => inlinesOf(cell)), rows, aligns: dividers.map(alignOf) };
   }
+}
+
+/** By the colons of a divider, as in `|:--|:-:|--:|`. */
+function alignOf(divider: string): HtmlAttributes["align"] {
+  const [isLeft, isRight] = [divider.startsWith(":"), divider.endsWith(":")];
+  if (isRight) return isLeft ? "center" : "right";
+  return isLeft ? "left" : undefined;
 }
 
 /** Blocks of a text that is HTML throughout. */

@@ -1,11 +1,11 @@
 /** Opens the command palette by key or button; the palette is loaded when it is first opened. */
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { wholeUri } from "../lib/passage-uri.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { isCommandKey, keyNames } from "./key-names.ts";
 import type { PaletteProps } from "./palette.tsx";
-import { wholeUri } from "./tray.ts";
 
 interface PaletteButtonProps extends Shared {
   readonly keys: EventTarget;

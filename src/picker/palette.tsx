@@ -1,12 +1,12 @@
 /** The command palette: finds commands and resources as the person types, but not while an input method is composing. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { wholeUri } from "../lib/passage-uri.ts";
 import { shownTitle } from "./shown-title.ts";
 import type { Resource } from "../resources.ts";
 import { IconImage } from "./icon.tsx";
 import { messageOf } from "./message-of.ts";
 import { type PaletteCommand, type PaletteContext, commandsOf, fits } from "./palette-commands.ts";
 import { paletteTexts } from "./palette-texts.ts";
-import { wholeUri } from "./tray.ts";
 import { shownPath } from "./tree.ts";
 
 export interface PaletteProps extends PaletteContext {

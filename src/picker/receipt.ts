@@ -1,10 +1,11 @@
 /** Parses the receipt that the server's gathering tool returns. */
+import { wholeUri } from "../lib/passage-uri.ts";
 import type { ToolSaid } from "../client/tool-fallback.ts";
 import { nameIn } from "../client/tree-of.ts";
 import type { Lines } from "../lib/line-range-uri.ts";
 import type { Resource } from "../resources.ts";
 import { isRecord, numberOf, optionalNumber, recordsIn, textOf, textsIn } from "./loose.ts";
-import { passageOf, wholeUri } from "./tray.ts";
+import { passageOf } from "./tray.ts";
 
 export type ReceiptView = NonNullable<ReturnType<typeof toReceipt>>;
 

@@ -1,7 +1,7 @@
 /** The excerpt of a search result with its matches: source text in a monospace font, with line numbers if they are known. */
 import type { ComponentChild } from "preact";
+import { isDocument } from "../lib/passage-uri.ts";
 import type { Hit } from "../resources.ts";
-import { isDocument } from "./tray.ts";
 import { bareType, viewFor } from "./views/choose-view.ts";
 
 type Marks = NonNullable<Hit["marks"]>;

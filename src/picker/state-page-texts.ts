@@ -12,7 +12,7 @@ const english = {
   health: "Health",
   states: { ok: "works", failing: "not responding", "left out": "left out", checking: "checking…" },
   indexed: "Indexed",
-  documents: (count: number) => (count === 1 ? "1 document" : `${count} documents`),
+  documents: (count: number) => (count === 1 ? "1 document" : `${count.toLocaleString("en")} documents`),
   notIndexed: "not indexed",
   index: {
     starting: "The index is being opened",
@@ -47,7 +47,7 @@ const japanese: StateTexts = {
   health: "状態",
   states: { ok: "正常", failing: "応答なし", "left out": "除外", checking: "確認中…" },
   indexed: "索引",
-  documents: (count) => `${count}件の文書`,
+  documents: (count) => `${count.toLocaleString("ja")}件の文書`,
   notIndexed: "索引なし",
   index: {
     starting: "索引を開いています",

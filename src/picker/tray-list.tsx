@@ -1,14 +1,15 @@
 /** The chosen resources in the person's order: moved by dragging, with buttons, or with Alt and the arrow keys. */
 import { useRef, useState } from "preact/hooks";
+import { wholeUri } from "../lib/passage-uri.ts";
 import { nameIn } from "../client/tree-of.ts";
 import { linesOf } from "../lib/line-range-uri.ts";
 import { visibleName } from "../lib/visible-text.ts";
 import { shownTitle } from "./shown-title.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
-import { markedTokens } from "./facts.ts";
+import { compact, markedTokens } from "./facts.ts";
 import type { Language, PickerTexts } from "./texts.ts";
-import { type Chosen, costOf, wholeUri } from "./tray.ts";
+import { type Chosen, costOf } from "./tray.ts";
 import { isFolder, pathBeside } from "./tree.ts";
 
 /** Names of exceptions in the row of a folder. */
@@ -183,10 +184,9 @@ function costText(chosen: Chosen, { texts, code }: Language): string {
   const number = new Intl.NumberFormat(code);
   const cost = costOf(chosen);
   if (!folder) return tokens === "none" ? texts.noTokens : cost ? markedTokens(cost, texts, number) : texts.counting;
-  const compact = new Intl.NumberFormat(code, { notation: "compact", maximumSignificantDigits: 3 });
   return [
     inTray.files(number.format(folder.files), folder.isMore),
-    cost && markedTokens(cost, texts, compact),
+    cost && markedTokens(cost, texts, compact(code)),
     folder.unsized > 0 && inTray.unsized(number.format(folder.unsized)),
     folder.failed > 0 && inTray.notListed(folder.failed),
     except.length > 0 && inTray.except(exceptionsIn(except, code)),

@@ -2,6 +2,7 @@
 import { estimateTokens, estimateTokensOf } from "../lib/estimate-tokens.ts";
 import { asMarkdown } from "../lib/format-resources.ts";
 import { type Lines, linesOf, withLines, withoutLines } from "../lib/line-range-uri.ts";
+import { isDocument, passageUri, wholeUri } from "../lib/passage-uri.ts";
 import type { Resource } from "../resources.ts";
 import type { FolderSize } from "./create-folder-choice.ts";
 import type { Listings } from "./create-listings.ts";
@@ -37,13 +38,7 @@ export type Choice = "all" | "some" | "none";
 /** Lines of a resource, as a resource of their own. Lines of a document are those of its extracted text. */
 export function passageOf(resource: Resource, lines: Lines): Resource {
   const { size: _, ...rest } = resource;
-  return { ...rest, uri: withLines(isDocument(resource) ? `${resource.uri}?as=text` : resource.uri, lines) };
-}
-
-/** True if its text must be extracted, and can be. */
-export function isDocument({ uri, mimeType = "", meta }: Resource): boolean {
-  const forms = meta?.["pressmark/as"];
-  return !mimeType.startsWith("text/") && !uri.includes("?") && Array.isArray(forms) && forms.includes("text");
+  return { ...rest, uri: passageUri(resource, lines) };
 }
 
 /** A resource, a passage or a folder is chosen by itself or as a part of something else. */
@@ -85,11 +80,6 @@ function choiceBy({ resource: chosen, except = [], listings }: Chosen, uri: stri
   const [first, last] = wanted ?? [1, Infinity];
   if (mine[0] <= first && last <= mine[1]) return "all";
   return mine[0] <= last && first <= mine[1] ? "some" : "none";
-}
-
-/** Without the range and the form: the URI of the resource that a passage is from. */
-export function wholeUri(uri: string): string {
-  return withoutLines(uri).replace(/\?as=text$/, "");
 }
 
 /** The resource that a passage is from. The extracted text of a resource that is text itself is one of its own. */

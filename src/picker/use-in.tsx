@@ -34,6 +34,7 @@ export function UseIn({ picker, language, say }: UseInProps) {
         ref={button}
         type="button"
         class="use"
+        data-command
         aria-haspopup="menu"
         aria-expanded={isOpen}
         disabled={isEmpty}

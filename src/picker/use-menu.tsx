@@ -124,12 +124,17 @@ export function UseMenu({ picker, language: { code, texts }, button, label, say,
     button.current?.focus();
   }
 
-  async function use({ id, text, form, file, next, problem }: HostUse): Promise<void> {
+  async function use({ id, text, link, form, file, next, problem }: HostUse, event: Event): Promise<void> {
     if (problem !== undefined) return;
     leave();
     remember("lastUse", id);
     const { noFiles, notListed } = texts.inTray;
-    if (chosen?.length === 0) return say(failed > 0 ? notListed(failed) : noFiles);
+    if (chosen?.length === 0) {
+      event.preventDefault();
+      return say(failed > 0 ? notListed(failed) : noFiles);
+    }
+    // The browser follows the link.
+    if (link !== undefined) return say(next);
     const { leftOut, progress } = writtenTexts({ code, texts });
     if (form) say(texts.loading);
     const making: Promise<Written> = form
@@ -154,6 +159,8 @@ export function UseMenu({ picker, language: { code, texts }, button, label, say,
       End: items.length - 1,
     }[event.key];
     if (event.key === "Escape" || event.key === "Tab") leave();
+    // Buttons do this themselves, links do not.
+    else if (event.key === " " && items[at] instanceof HTMLAnchorElement) items[at].click();
     else if (to === undefined) return;
     else items[to]?.focus();
     event.preventDefault();
@@ -162,19 +169,22 @@ export function UseMenu({ picker, language: { code, texts }, button, label, say,
   if (!chosen) return null;
   const isMissing = ({ hosts }: HostUse): boolean =>
     hosts !== undefined && connected !== undefined && !hosts.some((host) => connected.has(host));
-  const item = (each: HostUse, name: string) => (
-    <button
-      key={each.id}
-      type="button"
-      role="menuitem"
-      tabIndex={-1}
-      aria-disabled={each.problem !== undefined}
-      onClick={() => void use(each)}
-    >
-      <span class="use-name">{name}</span>
-      <span class="use-next">{each.problem ?? each.next}</span>
-    </button>
-  );
+  const item = (each: HostUse, name: string) => {
+    const Item = each.link === undefined || each.problem !== undefined ? "button" : "a";
+    return (
+      <Item
+        key={each.id}
+        {...(Item === "a" ? { href: each.link } : { type: "button" })}
+        role="menuitem"
+        tabIndex={-1}
+        aria-disabled={each.problem !== undefined}
+        onClick={(event: Event) => void use(each, event)}
+      >
+        <span class="use-name">{name}</span>
+        <span class="use-next">{each.problem ?? each.next}</span>
+      </Item>
+    );
+  };
   return (
     <div ref={menu} class="use-menu" role="menu" aria-label={label} popover="manual" onKeyDown={press}>
       {last && (

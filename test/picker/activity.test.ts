@@ -30,7 +30,7 @@ onStage("the activity page", files, {}, (stage) => {
     // People see decoded paths.
     await entry("Searched").getByRole("button", { name: "設計/決済.md" }).waitFor();
     await client.useTool("read_resource", { uri: stage.uriOf("plan.md"), lines: "1-2" }, call);
-    await entry("Read").getByText("lines 1-2").waitFor();
+    await entry("Read").getByText("lines 1–2").waitFor();
     await client.useTool("gather_context", { task: "plan the budget" }, call);
     await entry("Gathered for").getByText("plan the budget").waitFor();
     await entry("Gathered for").locator("summary").click();
@@ -40,6 +40,7 @@ onStage("the activity page", files, {}, (stage) => {
     expect(await list.getByText("pressmark-picker 0").count()).toBe(0);
     await entry("Read").getByRole("button", { name: "plan.md" }).click();
     await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
+    await page.getByText("Go to lines 1–2").waitFor();
     expect(await list.count()).toBe(0);
     expect(visit.troubles).toEqual([]);
   });

@@ -120,6 +120,9 @@ onStage("the command palette", files, { isSearched: true }, (stage) => {
     await run(visit, "Copy what is chosen as Markdown");
     await page.locator(".toast", { hasText: "Copied" }).waitFor();
     expect(await clipboard(visit)).toContain("waits longer");
+    await run(visit, "Use in…");
+    await page.getByRole("menu", { name: "Use in…" }).waitFor();
+    await page.keyboard.press("Escape");
     await run(visit, "Remove everything");
     await expect.poll(() => chosen(visit), soon).toEqual([]);
     expect(visit.troubles).toEqual([]);

@@ -23,7 +23,7 @@ Press <kbd>Ctrl</kbd> + <kbd>K</kbd>, H<sub>2</sub>O, and set <your-token>.
 <summary>Settings</summary>
 
 | Name | Default |
-| ---- | ------- |
+| ---- | ------: |
 | \`max\` | 3 |
 
 </details>

@@ -15,6 +15,8 @@ onStage("kinds of previews", kindFiles, { config: kindConfig, prepare: makeHisto
     expect(await shown.locator("kbd").allTextContents()).toEqual(["Ctrl", "K"]);
     expect(await shown.locator("p", { hasText: "H2O" }).textContent()).toContain("set <your-token>.");
     expect(await shown.locator("th", { hasText: "Region" }).count()).toBe(1);
+    expect(await shown.locator("th.align-right", { hasText: "Default" }).count()).toBe(1);
+    expect(await shown.locator("td.align-right", { hasText: "3" }).count()).toBe(1);
     expect(await shown.getByRole("link", { name: "image: Orchard logo" }).getAttribute("href")).toBe(
       "https://example.org",
     );

@@ -19,7 +19,7 @@ onStage("the menu of uses", files, { config }, (stage) => {
     const button = page.getByRole("button", { name: "Use in…" });
     await button.click();
     await page.getByRole("menuitem", { name: /^Mentions .*Claude Code/ }).click();
-    await page.getByText("Copied. Paste it into Claude Code's prompt").waitFor();
+    await page.getByText("Copied. Paste it into Claude Code").waitFor();
     expect(await clipboard(visit)).toBe(`@pressmark:${stage.uriOf("a.md")} @pressmark:${stage.uriOf("b (old).md")}`);
     expect(await page.getByRole("menu").count()).toBe(0);
     await page.reload();
@@ -55,17 +55,48 @@ onStage("the menu of uses", files, { config }, (stage) => {
     expect(await focused(visit)).toBe("Use in…");
     await page.keyboard.press("Enter");
     await expect.poll(() => focused(visit), soon).toMatch(/^Contents as Markdown/);
-    for (let step = 0; step < 10; step += 1) {
-      if (/VS Code/.test(String(await focused(visit)))) break;
+    for (let step = 0; step < 20; step += 1) {
+      if (/^Ask the model.*Codex/.test(String(await focused(visit)))) break;
       await page.keyboard.press("ArrowDown");
     }
     await page.keyboard.press("Enter");
-    await page.getByText("Copied. Paste it into the chat of VS Code").waitFor();
+    await page.getByText("Copied. Paste it into Codex").waitFor();
     expect(await clipboard(visit)).toBe(
       `Read these resources of the MCP server "pressmark" with its tool read_resource:\n- ${stage.uriOf("a.md")}\n`,
     );
     expect(await focused(visit)).toBe("Use in…");
     expect(visit.troubles).toEqual([]);
+  });
+
+  it("opens VS Code and Cursor with a request, by mouse and keyboard, and the page stays", async () => {
+    await using visit = await openWith(stage, "a.md", "b (old).md");
+    const { page } = visit;
+    const button = page.getByRole("button", { name: "Use in…" });
+    await button.click();
+    const cursor = page.getByRole("group", { name: "Cursor" }).getByRole("menuitem", { name: /^Open its chat/ });
+    const link = new URL((await cursor.getAttribute("href")) ?? "");
+    expect(`${link.protocol}//${link.host}${link.pathname}`).toBe("cursor://anysphere.cursor-deeplink/prompt");
+    expect(link.searchParams.get("text")).toBe(
+      `Read these resources of the MCP server "pressmark" with its tool read_resource:\n- ${stage.uriOf("a.md")}\n- ${stage.uriOf("b (old).md")}\n`,
+    );
+    await cursor.click();
+    await page.getByText("Cursor opens; send the request there").waitFor();
+    expect(await focused(visit)).toBe("Use in…");
+    await button.press("ArrowDown");
+    await expect.poll(() => focused(visit), soon).toMatch(/^Cursor: Open its chat/);
+    await page.keyboard.press("ArrowUp");
+    await page
+      .getByRole("group", { name: "VS Code" })
+      .getByRole("menuitem", { name: /^Open its chat/ })
+      .focus();
+    await page.keyboard.press("Space");
+    await page.getByText("VS Code opens; send the request there").waitFor();
+    expect(await chosen(visit)).toEqual(["a.md", "b (old).md"]);
+    // Nothing else than the two links, which this browser has no program for.
+    expect(visit.troubles.map((each) => each.slice(0, 40))).toEqual([
+      expect.stringMatching(/^request: cursor:\/\/anysphere/),
+      expect.stringMatching(/^request: vscode:\/\/GitHub/),
+    ]);
   });
 
   it("copies and saves contents, and tells how many have no text", async () => {
@@ -155,7 +186,7 @@ onStage("the menu of uses", files, { config }, (stage) => {
     await page.getByRole("button", { name: "Use in…" }).click();
     const claude = page.getByRole("menuitem", { name: "Claude Code: Not connected yet" });
     await claude.waitFor();
-    expect(await page.getByRole("menuitem", { name: "Other agents: Not connected yet" }).count()).toBe(0);
+    expect(await page.getByRole("menuitem", { name: "Cursor: Not connected yet" }).count()).toBe(0);
     await guest.close();
     await claude.click();
     await page.getByRole("heading", { name: "Connect a host" }).waitFor();

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pdf } from "../../backends/documents/test-documents.ts";
 import { pickIn, type PickSteps } from "../pick/test-pick.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
@@ -49,6 +50,26 @@ describe("pick chooses passages", () => {
     ]);
     expect(printed).toBe(`${uriOf("src/long.md")}\n`);
   });
+
+  it("of the text of a document, and prints the text of a whole one", async () => {
+    const papers = createStand();
+    try {
+      papers.write("報告書.pdf", pdf([["The compass report"]]));
+      const find: PickSteps = [
+        ["報告書.pdf", search],
+        ["words to search for", "compass"],
+      ];
+      const lines = await pickIn(papers, ["--markdown"], [...find, ["The compass report", "\t"], ["1 chosen", enter]]);
+      expect(lines.printed).toMatch(
+        /^## 報告書\.pdf:1-\d+\n\n<file:.*\.pdf\?as=text&lines=1-\d+>\n[^]*The compass report/,
+      );
+      const all = await pickIn(papers, ["--markdown"], [...find, ["The compass report", whole], ["1 chosen", enter]]);
+      expect(all.printed).toMatch(/^## 報告書\.pdf\n[^]*The compass report/);
+      expect(all.said).not.toContain("has no text");
+    } finally {
+      papers.remove();
+    }
+  });
 });
 
 describe("pick chooses folders", () => {
@@ -82,7 +103,7 @@ describe("pick offers uses", () => {
   });
 
   it("prints a request to read for hosts without mentions, and of what cannot be mentioned", async () => {
-    const { printed } = await pick([...two, ["Other agents: print a request", "3"]]);
+    const { printed } = await pick([...two, ["Codex and others: print a request", "3"]]);
     expect(printed).toMatch(/^Read these resources of the MCP server "pressmark"/);
     expect(printed).toContain(`\n- ${uriOf("設計/決済.md")}\n- ${stand.base}README.md\n`);
     const lines = await pick([

@@ -1,5 +1,6 @@
 /** The choice: files, passages of files, and all files of a folder. No side effects. */
-import { linesOf, withoutLines } from "../../lib/line-range-uri.ts";
+import { linesOf } from "../../lib/line-range-uri.ts";
+import { wholeUri } from "../../lib/passage-uri.ts";
 import { estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
 import type { PickItem, PickState } from "./state.ts";
 
@@ -7,12 +8,12 @@ import type { PickItem, PickState } from "./state.ts";
 export type ChoiceMark = "none" | "some" | "all";
 
 export function markOf(item: PickItem, { chosen, files }: Pick<PickState, "chosen" | "files">): ChoiceMark {
-  if (chosen.has(item.uri) || chosen.has(withoutLines(item.uri))) return "all";
+  if (chosen.has(item.uri) || chosen.has(wholeUri(item.uri))) return "all";
   if (linesOf(item.uri)) return "none";
   const below = item.isDirectory ? filesOf(item, files) : undefined;
   if (below && below.length > 0 && below.every(({ uri }) => chosen.has(uri))) return "all";
   for (const uri of chosen.keys())
-    if (item.isDirectory ? isBelow(uri, item.uri) : withoutLines(uri) === item.uri) return "some";
+    if (item.isDirectory ? isBelow(uri, item.uri) : wholeUri(uri) === item.uri) return "some";
   return "none";
 }
 
@@ -23,15 +24,15 @@ export function toggled(state: PickState, item: PickItem | undefined): PickState
   const chosen = new Map(state.chosen);
   if (chosen.delete(item.uri)) return { ...state, chosen };
   // A passage replaces the whole file, and the other way round.
-  if (linesOf(item.uri)) chosen.delete(withoutLines(item.uri));
-  else for (const uri of chosen.keys()) if (withoutLines(uri) === item.uri) chosen.delete(uri);
+  if (linesOf(item.uri)) chosen.delete(wholeUri(item.uri));
+  else for (const uri of chosen.keys()) if (wholeUri(uri) === item.uri) chosen.delete(uri);
   return { ...state, chosen: chosen.set(item.uri, item) };
 }
 
 /** Chooses the whole file instead of the passage, or undoes that. */
 export function wholeToggled(state: PickState, item: PickItem | undefined): PickState {
   if (!item) return state;
-  const uri = withoutLines(item.uri);
+  const uri = wholeUri(item.uri);
   return toggled(
     state,
     uri === item.uri ? item : { ...item, uri, name: item.file ?? item.name, path: item.filePath ?? item.path },
@@ -65,7 +66,7 @@ function filesOf({ uri: folder }: PickItem, counted: PickState["files"]): readon
 function withFiles(before: PickState["chosen"], files: readonly PickItem[]): Map<string, PickItem> {
   const added = new Map(files.map((file) => [file.uri, file]));
   const chosen = new Map(before);
-  for (const uri of before.keys()) if (linesOf(uri) && added.has(withoutLines(uri))) chosen.delete(uri);
+  for (const uri of before.keys()) if (linesOf(uri) && added.has(wholeUri(uri))) chosen.delete(uri);
   for (const [uri, file] of added) if (!chosen.has(uri)) chosen.set(uri, file);
   return chosen;
 }

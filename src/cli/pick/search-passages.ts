@@ -1,6 +1,6 @@
 /** Searches contents while the user types, and gives each hit as a passage that can be chosen. */
 import { toResourceError } from "../../errors.ts";
-import { withLines } from "../../lib/line-range-uri.ts";
+import { hitUri } from "../../lib/passage-uri.ts";
 import { readableUri } from "../../lib/readable-uri.ts";
 import { directoryType, hasChildren, type Call, type Hit, type Resource } from "../../resources.ts";
 import type { ReadingContext } from "../reading/reading-context.ts";
@@ -59,17 +59,18 @@ export function createPassageSearch({ resources, roots, index }: ReadingContext,
     });
   }
 
-  /** A hit without lines, and one in a text that is extracted from bytes, is the whole resource. */
-  function toPassage({ resource, lines, snippet, marks = [] }: Hit, starts: readonly string[]): PickItem {
+  /** A hit without lines that can be read is the whole resource. */
+  function toPassage(hit: Hit, starts: readonly string[]): PickItem {
+    const { resource, lines, snippet, marks = [] } = hit;
     const item = toPickItem(resource, roots);
     const shown = snippet === undefined ? undefined : lineAt(snippet, marks[0]?.[0] ?? 0);
-    const isExtracted = resource.meta?.["pressmark/as"] !== undefined;
-    if (!lines || isExtracted || !starts.some((start) => resource.uri.startsWith(start)))
+    const uri = hitUri(hit);
+    if (!lines || uri === resource.uri || !starts.some((start) => resource.uri.startsWith(start)))
       return { ...item, snippet: shown };
     const suffix = `:${lines[0]}-${lines[1]}`;
     return {
       ...item,
-      uri: withLines(resource.uri, lines),
+      uri,
       name: item.name + suffix,
       path: item.path + suffix,
       size: undefined,

@@ -1,7 +1,9 @@
 /** Does with the choice what the user decided: prints, copies or saves it. */
 import { invalid, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { asMarkdown, asXml, type ResourceText } from "../../lib/format-resources.ts";
-import { linesOf, withoutLines } from "../../lib/line-range-uri.ts";
+import { linesOf } from "../../lib/line-range-uri.ts";
+import { isDocumentBytes, extractedUri, wholeUri } from "../../lib/passage-uri.ts";
+import type { Content } from "../../resources.ts";
 import type { CommandContext, Screen } from "../command.ts";
 import { UsageError } from "../command.ts";
 import { plain } from "../print.ts";
@@ -57,14 +59,14 @@ export async function contentsOf(
   format: "markdown" | "xml",
   context: ReadingContext,
 ): Promise<string> {
-  const { call, resources, roots, warn } = context;
+  const { call, roots, warn } = context;
   const texts: ResourceText[] = [];
   for (const { uri, isDirectory } of items) {
     try {
       const { files, isCut } = isDirectory ? await filesBelow(uri, context, call) : { files: [{ uri }], isCut: false };
       if (isCut) throw invalid(`${quote(locationOf(roots, uri))} has more than 10,000 files; choose folders inside it`);
       for (const { uri: file } of files)
-        for (const { uri: own, mimeType, body } of (await resources.read(file, call)).contents)
+        for (const { uri: own, mimeType, body } of await textsOf(file, context))
           if ("text" in body)
             texts.push({ resource: { uri: own, name: nameOf(own, context), mimeType }, text: body.text });
           else warn(`left out: ${plain(locationOf(roots, own))} has no text`);
@@ -78,10 +80,16 @@ export async function contentsOf(
   return format === "xml" ? asXml(texts) : asMarkdown(texts);
 }
 
+/** The contents of a resource; of a document, its extracted text. */
+async function textsOf(uri: string, { resources, call }: ReadingContext): Promise<readonly Content[]> {
+  const { contents } = await resources.read(uri, call);
+  return isDocumentBytes(uri, contents) ? (await resources.read(extractedUri(uri), call)).contents : contents;
+}
+
 /** `設計/決済.md:12-20` */
 function nameOf(uri: string, { roots }: ReadingContext): string {
   const lines = linesOf(uri);
-  const path = plain(locationOf(roots, withoutLines(uri)));
+  const path = plain(locationOf(roots, wholeUri(uri)));
   return lines ? `${path}:${lines[0]}-${lines[1] === Infinity ? "" : lines[1]}` : path;
 }
 

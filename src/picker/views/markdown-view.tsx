@@ -64,6 +64,7 @@ function blockView(block: MarkdownBlock, links: Links): ComponentChild {
             {...(line !== undefined && { firstLine: line + 2 })}
             head={block.head.map((cell) => inlineViews(cell, links))}
             rows={block.rows.map((row) => row.map((cell) => inlineViews(cell, links)))}
+            cellClasses={block.aligns.map((align) => align && `align-${align}`)}
           />
         </div>
       );
