@@ -23,19 +23,20 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.skipIf(spawnSync("systemd-analyze").error)("the service", () => {
-  const unit = () => join(folder, "pressmark.service");
+  let unit: string;
   beforeAll(() => {
+    unit = join(folder, "pressmark.service");
     const text = readFileSync(deploy("systemd/pressmark.service"), "utf8");
-    writeFileSync(unit(), text.replace("/usr/local/bin/pressmark", program));
+    writeFileSync(unit, text.replace("/usr/local/bin/pressmark", program));
   });
 
   it("is accepted by systemd", () => {
-    const { stderr } = spawnSync("systemd-analyze", ["verify", unit()], { encoding: "utf8" });
+    const { stderr } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
     expect(stderr.split("\n").filter((line) => line.includes("pressmark"))).toEqual([]);
   });
 
   it("exposes little, by systemd's own measure", () => {
-    const words = ["security", "--offline=true", "--threshold=20", unit()];
+    const words = ["security", "--offline=true", "--threshold=20", unit];
     const { status, stdout } = spawnSync("systemd-analyze", words, { encoding: "utf8" });
     expect([status, stdout.trim().split("\n").at(-1)]).toEqual([0, expect.stringContaining("Overall exposure level")]);
   });
