@@ -29,7 +29,7 @@ const reachable: Readonly<Record<string, string>> = {
 
 /** Programs that every machine with Debian has, and those that a component of .ci/run brings beside the one it is named by. */
 const presentPrograms: ReadonlySet<string> = new Set(
-  "git id mkfifo script sh systemd-analyze promtool swift-ring-builder".split(" "),
+  "git id kubectl ldd mkfifo npm script sh systemd-analyze promtool swift-ring-builder tar".split(" "),
 );
 
 interface Package {
