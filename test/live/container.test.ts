@@ -92,9 +92,13 @@ describe.skipIf(!isThere)("the container (needs podman and runc)", () => {
   }, 300_000);
 
   afterAll(() => {
-    if (container) podman("rm", "--force", "--volumes", container);
-    podman("rmi", "--all", "--force");
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      // Also what a failed build has left.
+      podman("rm", "--all", "--force", "--volumes");
+      podman("rmi", "--all", "--force");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it("becomes healthy by its own health check", () => {
