@@ -15,6 +15,7 @@ import type { Applied, ConfigFile } from "./config-file.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { leftOutMounts } from "./left-out-mounts.ts";
 import { locate } from "./locate.ts";
+import { createMountHealth } from "./mount-health.ts";
 import { isSearched, type OpenMount, openMounts, toSearched, toServed, type UnopenedMount } from "./open-mounts.ts";
 import type { Server } from "./open-server.ts";
 import type { ResourcesBuild } from "./reloadable-resources.ts";
@@ -105,6 +106,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
   const quotas = createQuotas(runtime);
   const visitorQuotas = createQuotas(runtime);
   for (const each of [quotas, visitorQuotas]) each.reload(config.quotas);
+  const health = createMountHealth({ mounts: served, runtime });
   const own = builtInMounts({
     index,
     register,
@@ -112,7 +114,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     quotas,
     mounts: served,
     faulty: () => faulty,
-    runtime,
+    health,
     pickerApp: options.pickerApp,
     recentLog: options.recentLog,
   });
@@ -224,6 +226,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     },
     stateFolder,
     index,
+    health,
     sets,
     register,
     deliveries,

@@ -20,6 +20,7 @@ import { loadCursorKey } from "./cursor-key.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { createFolderConfig } from "./folder-config.ts";
 import type { ServedMount } from "./locate.ts";
+import type { MountHealth } from "./mount-health.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
 import { createRecentLines } from "./recent-lines.ts";
 import { createRuntime, logLevel } from "./runtime.ts";
@@ -63,6 +64,8 @@ export interface Server {
   readonly stateFolder: string;
   /** @internal The search index. */
   readonly index: ServerIndex;
+  /** @internal Whether each mount responds. */
+  readonly health: MountHealth;
   /** @internal Named sets of resources. */
   readonly sets: Sets;
   /** @internal Connected clients and recent reads; written by the transport. */

@@ -11,7 +11,8 @@ import { type App, type AppOptions, openApp } from "./create-app.ts";
 import { createPickerPage } from "./picker-page.ts";
 import { defaultPort } from "./server-url.ts";
 
-export interface ServeOptions extends AppOptions, Omit<ListenOptions, "port" | "log" | "elsewhere" | "isPage"> {
+export interface ServeOptions
+  extends AppOptions, Omit<ListenOptions, "port" | "log" | "elsewhere" | "isPage" | "healthCheck"> {
   /** Serves HTTP. */
   readonly transport?: "http";
   /** 0 chooses a free port. Digits may be a string, as in an environment variable. Default: 7357. */

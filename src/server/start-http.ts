@@ -13,9 +13,11 @@ import { createForwardedReader } from "../transport/forwarded.ts";
 import { listen } from "../transport/listen.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
+import { createHealth } from "./health.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { Certificate } from "./certificate.ts";
 import { defaultPort, serverUrl } from "./server-url.ts";
 import { type Gate, openGate } from "./open-gate.ts";
 import { createWriteCheck } from "./write-check.ts";
@@ -103,6 +105,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     if (pressmark.withheld.includes("tls"))
       throw denied("the config requires HTTPS but is not trusted, so nothing is served; trust the config first");
     const { tls } = settings;
+    let certificateInUse: Certificate | undefined;
     const certificate = tls && (await import("./certificate.ts")).openCertificate(tls, pressmark.runtime);
     guarded = await openGate(pressmark, options, audit);
     const gate = guarded;
@@ -115,6 +118,15 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       counts: () => listening.http.counts,
       refusals: quotas.refusals,
       log,
+    });
+    const health = createHealth({
+      server: pressmark,
+      certificate: () => certificateInUse,
+      async isOwner(request, response, path) {
+        if (!gate) return caller.owner === true;
+        return (await gate.gate(request, response, path)) === "welcome" && gate.callerOf(request)?.owner === true;
+      },
+      runtime: pressmark.runtime,
     });
     const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
@@ -151,6 +163,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       isOneCaller: !gate?.hasCallers,
       gate: gate?.gate,
       publicDocument: card?.find,
+      healthCheck: health.find,
       challenge: gate?.challenge,
       quotas,
       authorize: gate?.authorize?.(createWriteCheck({ ...features, endpoint: posts })),
@@ -178,7 +191,11 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     // Lets the caller receive the URL first.
     setTimeout(() => void features.prepare(caller), prepareMs).unref();
     const closing = new AbortController();
-    const renewing = certificate?.follow(listening.renew, closing.signal);
+    certificateInUse = certificate;
+    const renewing = certificate?.follow((renewed) => {
+      certificateInUse = renewed;
+      listening.renew(renewed);
+    }, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
     const invited = base ? `${base}/` : picker;
@@ -203,6 +220,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       },
       config: pressmark.config,
       async close() {
+        health.stop();
         features.close();
         closing.abort();
         await renewing;

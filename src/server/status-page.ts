@@ -1,10 +1,8 @@
 /** The resource `pressmark://status`: mounts, index, clients, recent reads, host settings. Visible to the owner only. */
 import type { Quotas } from "../access/quotas.ts";
-import { toResourceError } from "../errors.ts";
-import type { Call } from "../resources.ts";
 import { byPriority, rootOf } from "../protocol/tools/mounts.ts";
-import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
+import type { MountHealth } from "./mount-health.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
 import type { ServerIndex, ShownStatus } from "./server-index.ts";
 import { indexStatusOf } from "./index-status.ts";
@@ -19,54 +17,18 @@ export interface StatusPageOptions {
   mounts(): readonly ServedMount[];
   /** Mounts with problems. */
   faulty(): readonly UnopenedMount[];
-  readonly runtime: Runtime;
+  readonly health: MountHealth;
   /** The last lines of the log. */
   recentLog?(): readonly string[];
-}
-
-interface Health {
-  readonly state: "checking" | "ok" | "failing";
-  readonly checkedAt?: string;
-  readonly problem?: string;
 }
 
 /** A mount is checked when someone reads the status, at most this often. */
 const freshMs = 10_000;
 /** Check interval while someone watches. */
 const lookMs = 15_000;
-const patienceMs = 5000;
 
 export function statusPage(options: StatusPageOptions): StatusPage {
-  const { index, register, quotas, mounts, faulty, runtime } = options;
-  const health = new WeakMap<Source, Health>();
-  const hearers = new Set<() => void>();
-  let lookedAt = -Infinity;
-
-  async function look({ name, source }: ServedMount): Promise<void> {
-    const before = health.get(source);
-    const checkedAt = new Date(runtime.now()).toISOString();
-    let after: Health = { state: "ok", checkedAt };
-    try {
-      await reach(source, { caller: { id: "status", owner: true }, signal: AbortSignal.timeout(patienceMs) });
-    } catch (cause) {
-      const { kind, message } = toResourceError(cause);
-      const problem = kind === "cancelled" ? `did not respond within ${patienceMs / 1000} seconds` : message;
-      after = { state: "failing", checkedAt, problem };
-    }
-    health.set(source, after);
-    if (before?.state === after.state && before.problem === after.problem) return;
-    if (after.state === "failing")
-      runtime.log("warn", "a mount does not respond", { mount: name, problem: after.problem });
-    for (const hear of hearers) hear();
-  }
-
-  function lookAround(): void {
-    const now = runtime.monotonicMs();
-    if (now - lookedAt < freshMs) return;
-    lookedAt = now;
-    for (const mount of mounts()) void look(mount);
-  }
-
+  const { index, register, quotas, mounts, faulty, health } = options;
   return {
     entry: {
       path: "status",
@@ -78,7 +40,7 @@ export function statusPage(options: StatusPageOptions): StatusPage {
     isOwners: true,
 
     async say() {
-      lookAround();
+      health.refresh(freshMs);
       const { served } = register;
       const indexed = indexStatusOf(index);
       return {
@@ -88,7 +50,7 @@ export function statusPage(options: StatusPageOptions): StatusPage {
           ...byPriority(mounts()).map((mount) => ({
             ...toStatus(mount),
             configProblems: faulty().find(({ name }) => name === mount.name)?.problems,
-            ...(health.get(mount.source) ?? { state: "checking" }),
+            ...health.stateOf(mount),
             indexed: toIndexed(indexed.mounts.find(({ name }) => name === mount.name)),
           })),
           ...faulty().flatMap(toLeftOut),
@@ -103,16 +65,14 @@ export function statusPage(options: StatusPageOptions): StatusPage {
     },
 
     follow(hear, signal) {
-      if (signal.aborted) return;
-      hearers.add(hear);
-      signal.addEventListener("abort", () => hearers.delete(hear), { once: true });
+      health.follow(hear, signal);
       index.follow(hear, signal);
       register.follow(hear, signal);
       quotas.follow(hear, signal);
     },
 
     attend(signal) {
-      const looking = setInterval(lookAround, lookMs);
+      const looking = setInterval(() => health.refresh(freshMs), lookMs);
       looking.unref();
       signal.addEventListener("abort", () => clearInterval(looking), { once: true });
     },
@@ -131,17 +91,6 @@ function toIndexed(progress: ShownStatus["mounts"][number] | undefined) {
 
 function toLeftOut({ name, problems, isExpected, isKept }: UnopenedMount) {
   return isKept ? [] : [{ name, state: "left out", optional: isExpected, problem: problems.join("; ") }];
-}
-
-/** The cheapest request that shows whether it responds. */
-async function reach(source: Source, call: Call): Promise<void> {
-  try {
-    if (source.children) return void (await source.children({ path: "" }, { limit: 1 }, call));
-  } catch (cause) {
-    // An empty source may have no root directory.
-    if (toResourceError(cause).kind !== "not-found") throw cause;
-  }
-  await source.list({ limit: 1 }, call);
 }
 
 /** How each host connects, and the client that was most recently active under its name. */

@@ -27,9 +27,12 @@ const reachable: Readonly<Record<string, string>> = {
   web: "src/sources/web.test.ts shows that its errors do not reveal addresses",
 };
 
-/** Programs that every machine with Debian has, and those that a component of .ci/run brings beside the one it is named by. */
+/**
+ * Programs that every machine with Debian and Node has, those that a component of .ci/run brings beside the one it is named by, and
+ * kubectl, without which a test is skipped: that of Debian is too old.
+ */
 const presentPrograms: ReadonlySet<string> = new Set(
-  "git id mkfifo script sh systemd-analyze promtool swift-ring-builder".split(" "),
+  "git id kubectl ldd mkfifo npm script sh systemd-analyze promtool swift-ring-builder tar".split(" "),
 );
 
 interface Package {

@@ -37,6 +37,8 @@ interface CoreHooks<R extends IncomingRequest> {
   readonly gate?: ((request: R) => GateDecision | Promise<GateDecision>) | undefined;
   /** Sends the document at a path that everyone may read; undefined if there is none. */
   readonly document?: ((request: R) => (() => void) | undefined) | undefined;
+  /** Answers a health check, whatever its Host and Origin; `isGuarded` says whether both are allowed. Undefined if there is none. */
+  readonly healthCheck?: ((request: R) => ((isGuarded: boolean) => void) | undefined) | undefined;
   readonly isPage?: ((path: string) => boolean) | undefined;
   /** Handles other paths. Returns false for an unknown path. */
   readonly elsewhere?: ((request: R) => boolean) | undefined;
@@ -77,8 +79,9 @@ const maxLoggedHosts = 20;
 export function createHttpCore<R extends IncomingRequest>(
   app: ServedApp | Protocol,
   options: HandlerOptions,
-  { identify = () => anonymous, gate, document: findDocument, isPage, elsewhere, release, ownsProtocol }: CoreHooks<R>,
+  hooks: CoreHooks<R>,
 ): HttpCore<R> {
+  const { identify = () => anonymous, gate, document: findDocument, isPage, elsewhere, release, ownsProtocol } = hooks;
   const { protocol, runtime } = servedApp(app);
   const {
     endpoint = defaultEndpoint,
@@ -97,6 +100,8 @@ export function createHttpCore<R extends IncomingRequest>(
   } = options;
 
   const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins, refusedHost });
+  /** Says nothing in the log: balancers check by address. */
+  const healthRefusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
   const allowOrigin = createCors(allowedOrigins);
   const refusedHosts = new Set<string>();
   const open = new Map<OutgoingResponse, string | number | null>();
@@ -146,6 +151,8 @@ export function createHttpCore<R extends IncomingRequest>(
       const { headers, method, path, connection } = request;
       if (connection.isSecure && !isLocalHost(connection.host ?? headers.host?.toLowerCase() ?? ""))
         response.setHeader("Strict-Transport-Security", "max-age=31536000");
+      const answerHealth = hooks.healthCheck?.(request);
+      if (answerHealth) return answerHealth(healthRefusalOf(headers, false, connection) === undefined);
       const sendDocument = findDocument?.(request);
       const checked = sendDocument ? { host: headers.host } : headers;
       const refusal = refusalOf(checked, method === "GET" && isPage?.(path), connection);

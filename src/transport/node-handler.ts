@@ -26,11 +26,16 @@ export type RequestGate = (
 /** Answers any request for a document that everyone may read. */
 export type PublicDocument = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Answers a health check. `isGuarded` says whether its Host and Origin are allowed; the gate has not been consulted. */
+export type HealthCheck = (request: IncomingMessage, response: ServerResponse, isGuarded: boolean) => void;
+
 export interface NodeHandlerOptions extends HandlerOptions {
   /** Checks every request on every path, after Host and Origin. Not consulted if the app passes the caller. */
   readonly gate?: RequestGate;
   /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not consulted. */
   readonly publicDocument?: (path: string) => PublicDocument | undefined;
+  /** @internal Returns the health check at a path. It is answered whatever the Host, which balancers cannot always choose. */
+  readonly healthCheck?: (path: string) => HealthCheck | undefined;
   /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. Not consulted if the app passes the caller. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
   /** What proxies say about clients. Default: nothing that they say counts. */
@@ -79,6 +84,7 @@ export function createNodeHandler(app: ServedApp | Protocol, options: NodeHandle
     identify,
     gate,
     publicDocument,
+    healthCheck,
     forwarded,
     isPage,
     elsewhere,
@@ -104,6 +110,7 @@ export function createNodeHandler(app: ServedApp | Protocol, options: NodeHandle
       identify: identify && (({ message }) => identify(message)),
       gate: gate && (({ message, response, path }) => gate(message, response, path)),
       document: publicDocument && documentFor(publicDocument),
+      healthCheck: healthCheck && healthCheckFor(healthCheck),
       isPage,
       elsewhere: elsewhere && (({ message, response, path }) => elsewhere(message, response, path)),
       ...(ownsRequests && { release: letGo }),
@@ -182,6 +189,13 @@ function documentFor(find: NonNullable<NodeHandlerOptions["publicDocument"]>) {
   return ({ message, response, path }: NodeRequest): (() => void) | undefined => {
     const document = find(path);
     return document && (() => document(message, response));
+  };
+}
+
+function healthCheckFor(find: NonNullable<NodeHandlerOptions["healthCheck"]>) {
+  return ({ message, response, path }: NodeRequest): ((isGuarded: boolean) => void) | undefined => {
+    const check = find(path);
+    return check && ((isGuarded) => check(message, response, isGuarded));
   };
 }
 

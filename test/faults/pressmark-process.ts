@@ -2,6 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -63,4 +64,16 @@ export async function startServe(
     if (port !== undefined) return Object.assign(started, { port: Number(port) });
   }
   throw new Error(`serve ended without an address: ${said}${started.errors}`);
+}
+
+/** Resolves once a server that was told to stop accepts no more connections. */
+export async function portIsClosed(port: number): Promise<void> {
+  for (;;) {
+    const probe = connect({ port, host: "127.0.0.1" });
+    const isOpen = await new Promise<boolean>((resolve) =>
+      probe.on("connect", () => resolve(true)).on("error", () => resolve(false)),
+    );
+    probe.destroy();
+    if (!isOpen) return;
+  }
 }

@@ -7,7 +7,7 @@ import { text as readText } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { head, modernBody, rawPost } from "../hostile/attacker.ts";
-import { createScratch, type Served, startPressmark, startServe } from "./pressmark-process.ts";
+import { createScratch, portIsClosed, type Served, startPressmark, startServe } from "./pressmark-process.ts";
 
 const fileBytes = 4 * 1024 * 1024;
 const scratch = createScratch();
@@ -245,16 +245,4 @@ function answersIn(text: string): Answered[] {
 function rawRead(name: string): string {
   const uri = uriOf(name);
   return rawPost("resources/read", JSON.stringify(modernBody("resources/read", { uri })), [], uri);
-}
-
-/** The server has begun to stop. */
-async function portIsClosed(port: number): Promise<void> {
-  for (;;) {
-    const probe = connect({ port, host: "127.0.0.1" });
-    const isOpen = await new Promise<boolean>((resolve) =>
-      probe.on("connect", () => resolve(true)).on("error", () => resolve(false)),
-    );
-    probe.destroy();
-    if (!isOpen) return;
-  }
 }

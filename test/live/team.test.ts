@@ -1,4 +1,4 @@
-/** docs/team.md, as it is written: its nginx site in front of `pressmark serve` with its config, its service, and its own certificate. */
+/** docs/team.md, as it is written: its nginx site in front of `pressmark serve` with its config, and its own certificate. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -338,13 +338,6 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
       redirect: "manual",
     });
     expect(redirected.status).toBe(301);
-  });
-
-  it.skipIf(spawnSync("systemd-analyze").error)("has a service that systemd accepts", () => {
-    const unit = join(root, "pressmark.service");
-    writeFileSync(unit, blockOf("/etc/systemd/system/pressmark.service").replace("/usr/local/bin/pressmark", program));
-    const { stderr } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
-    expect(stderr.split("\n").filter((line) => line.includes("pressmark"))).toEqual([]);
   });
 
   it("serves HTTPS itself, and uses a renewed certificate while connections stay open", async () => {
