@@ -17,6 +17,8 @@ export interface Stand {
 }
 
 export interface Start {
+  /** Absent for Node. */
+  readonly program?: string | undefined;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;

@@ -24,8 +24,8 @@ export async function launch(
   place: Omit<Stand, "port">,
 ): Promise<Running> {
   const port = await freePort();
-  const { args, env, cwd, token } = contestant.command(transport, { ...place, port });
-  const child = spawn(process.execPath, [...args], {
+  const { program = process.execPath, args, env, cwd, token } = contestant.command(transport, { ...place, port });
+  const child = spawn(program, [...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
     ...(cwd !== undefined && { cwd }),

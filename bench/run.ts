@@ -8,6 +8,7 @@ import { analysisCases } from "./cases/analysis.ts";
 import { burstCases } from "./cases/burst.ts";
 import { driveCases } from "./cases/drive.ts";
 import { gitCases } from "./cases/git.ts";
+import { installCases } from "./cases/installs.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
 import { metricsCases } from "./cases/metrics.ts";
@@ -48,6 +49,7 @@ const cases: readonly Case[] = [
   mixCase,
   memoryCase,
   ...startCases,
+  ...installCases,
   terminalCase,
   holdCase,
 ];

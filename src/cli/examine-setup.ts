@@ -1,6 +1,4 @@
 /** All checks of `pressmark doctor`, also for `pressmark report`. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { CheckResult } from "../server/examine.ts";
@@ -26,12 +24,9 @@ export async function examineSetup(config: string | undefined, world: CommandCon
 }
 
 async function checkNode(): Promise<CheckResult> {
-  const { packageFolder } = await import("../lib/package-folder.ts");
+  const { readManifest } = await import("../lib/package-files.ts");
   const { examineNode } = await import("../server/examine.ts");
-  const { engines } = JSON.parse(readFileSync(join(packageFolder(), "package.json"), "utf8")) as {
-    readonly engines: { readonly node: string };
-  };
-  return examineNode(process.versions.node, engines.node);
+  return examineNode(process.versions.node, (await readManifest()).engines.node);
 }
 
 /** Undefined if the server cannot be opened; the reason is then in `findings`. */

@@ -26,6 +26,10 @@ describe("the advice to install a package", () => {
     expect(installAdvice("unpdf", folder)).toBe(advice);
   });
 
+  it("names the folder of the single executable", () => {
+    expect(installAdvice("unpdf", process.execPath)).toBe("run in the folder of the executable: npm install unpdf");
+  });
+
   it("is for pnpm if it wrote a flat folder of packages", () => {
     const folder = join(root, "flat/node_modules/pressmark");
     mkdirSync(folder, { recursive: true });

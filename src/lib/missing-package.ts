@@ -12,6 +12,7 @@ export function packageNeeded(needs: string, name: string): string {
 
 /** How to install a package so that Pressmark finds it, by how Pressmark itself was installed. Contains no path: callers may see it. */
 export function installAdvice(name: string, folder = packageFolder()): string {
+  if (folder === process.execPath) return `run in the folder of the executable: npm install ${name}`;
   const modules = dirname(folder);
   if (basename(modules) !== "node_modules") return "run in Pressmark's checkout: npm install";
   if (folder.split(sep).includes("_npx")) return `run: npx --package=pressmark --package=${name} pressmark …`;

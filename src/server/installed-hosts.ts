@@ -1,9 +1,8 @@
 /** The installed hosts, and how they would connect to the server of a folder. */
-import { join } from "node:path";
 import { findProject } from "../config/find-config.ts";
 import type { HostContext } from "../config/hosts/connection.ts";
 import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
-import { packageFolder } from "../lib/package-folder.ts";
+import { programFile } from "../lib/package-folder.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Certificate, CertificateFiles } from "./certificate.ts";
@@ -53,7 +52,7 @@ export async function findInstalledHosts(
       project,
       url: serverUrl({ host, port, certificate }),
       env,
-      program: join(packageFolder(), "bin", "pressmark.js"),
+      program: programFile(),
     },
     host,
     port,

@@ -45,12 +45,12 @@ export function pickerAppMount(file: string | undefined): Mount {
 }
 
 async function readPage(file: string | undefined): Promise<string> {
-  const [{ readFile }, { join }, { packageFolder }] = await Promise.all([
-    import("node:fs/promises"),
+  const [{ join }, { packageFolder }, { readPackageFile }] = await Promise.all([
     import("node:path"),
     import("../lib/package-folder.ts"),
+    import("../lib/package-files.ts"),
   ]);
-  return readFile(file ?? join(packageFolder(), "dist", "picker-app.html"), "utf8");
+  return (await readPackageFile(file ?? join(packageFolder(), "dist", "picker-app.html"))).toString("utf8");
 }
 
 interface PickToolOptions {

@@ -117,14 +117,15 @@ function say(response: ServerResponse, status: number, message: string, headers?
 }
 
 async function readFiles(folder: string): Promise<ReadonlyMap<string, File>> {
-  const [{ readdir, readFile }, { createHash }, { join }] = await Promise.all([
-    import("node:fs/promises"),
+  const [{ listPackageFiles, readPackageFile }, { createHash }, { join }] = await Promise.all([
+    import("../lib/package-files.ts"),
     import("node:crypto"),
     import("node:path"),
   ]);
-  const names = (await readdir(folder)).filter((name) => typeOf(name) !== undefined);
+  const names = (await listPackageFiles(folder)).filter((name) => typeOf(name) !== undefined);
   const files = names.map(async (name): Promise<[string, File]> => {
-    const [plain, compressed] = await Promise.all([readFile(join(folder, name)), readFile(join(folder, `${name}.gz`))]);
+    const file = join(folder, name);
+    const [plain, compressed] = await Promise.all([readPackageFile(file), readPackageFile(`${file}.gz`)]);
     const tag = createHash("sha256").update(plain).digest("hex").slice(0, 16);
     return [name, { type: typeOf(name) ?? "", tag, plain, compressed }];
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { StdioStart } from "../config/hosts/host-setups.ts";
-import { packageFolder } from "../lib/package-folder.ts";
+import { packageFolder, programFile } from "../lib/package-folder.ts";
 import { denied } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
@@ -268,6 +268,6 @@ function stdioStart({ folders, config, from, env, tools }: HttpServerOptions, se
   return {
     words: tools === false ? [...words, "--no-tools"] : words,
     env,
-    program: join(packageFolder(), "bin", "pressmark.js"),
+    program: programFile(),
   };
 }

@@ -30,9 +30,9 @@ export function createExtractProcess({ maxMiB, ended }: ExtractProcessOptions): 
   const { spawn } = process.getBuiltinModule("node:child_process");
   const program = fileURLToPath(new URL("./extract-child.ts", import.meta.url));
   const flags = [`--max-old-space-size=${maxMiB - restMiB}`, "--max-semi-space-size=8"];
-  const child = spawn(process.execPath, [...flags, program, `${maxMiB}`, `${process.pid}`], {
-    // One arena: memory freed by one thread can be reused by another.
-    env: { MALLOC_ARENA_MAX: "1" },
+  const child = spawn(process.execPath, [program, `${maxMiB}`, `${process.pid}`], {
+    // One arena: memory freed by one thread can be reused by another. The single executable takes flags from the environment only.
+    env: { MALLOC_ARENA_MAX: "1", NODE_OPTIONS: flags.join(" ") },
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,
   });

@@ -4,7 +4,8 @@ import { release } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { notFound, toResourceError } from "../../errors.ts";
-import { packageFolder } from "../../lib/package-folder.ts";
+import { listPackageFiles, readManifest } from "../../lib/package-files.ts";
+import { isExecutable, packageFolder } from "../../lib/package-folder.ts";
 import { homeFolder, stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
 import type { ServerSettings } from "../../config/schema.ts";
 import type { CheckResult } from "../../server/examine.ts";
@@ -33,7 +34,7 @@ export default defineCommand({
     const { examineSetup } = await import("../examine-setup.ts");
     const { config, settings, redact = same } = await describeConfig(given.config, world);
     const report = {
-      versions: describeVersions(world),
+      versions: await describeVersions(world),
       config,
       findings: await examineSetup(given.config, world),
       server: await askServer(given, settings, world),
@@ -47,14 +48,13 @@ export default defineCommand({
   },
 });
 
-function describeVersions({ version, env }: CommandContext) {
+async function describeVersions({ version, env }: CommandContext) {
   const folder = packageFolder();
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    readonly peerDependencies?: Readonly<Record<string, string>>;
-  };
-  const optional = Object.keys(manifest.peerDependencies ?? {}).map(
-    (name) => [name, installedVersion(name, folder) ?? "not installed"] as const,
-  );
+  const embedded = isExecutable() ? await listPackageFiles(join(folder, "packages")) : [];
+  const optional = Object.keys((await readManifest()).peerDependencies).map((name) => {
+    const absent = embedded.includes(`${name}.js`) ? "in the executable" : "not installed";
+    return [name, installedVersion(name, folder) ?? absent] as const;
+  });
   return {
     pressmark: version,
     node: process.versions.node,

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { quote } from "../../errors.ts";
+import { programFile } from "../../lib/package-folder.ts";
 import { realPath } from "../../lib/real-path.ts";
 import { connectionKeys, connectionOf, type HostConnection } from "./entry-formats.ts";
 import { type HostFile, type HostScope, workspaceFolder } from "./hosts.ts";
@@ -14,7 +15,7 @@ export interface HostContext {
   /** URL of `pressmark serve`, running or not. */
   readonly url: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `bin/pressmark.js` of this package. */
+  /** `bin/pressmark.js` of this package, or the single executable. */
   readonly program: string;
 }
 
@@ -42,6 +43,8 @@ export function commandOfUser(
   ownPath = false,
 ): HostConnection & { readonly kind: "stdio" } {
   if (findPressmark(env) && !ownPath) return { kind: "stdio", command: "pressmark", args: words };
+  // The single executable needs no Node.
+  if (program === process.execPath) return { kind: "stdio", command: program, args: words };
   return { kind: "stdio", command: process.execPath, args: [program, ...words] };
 }
 
@@ -49,7 +52,11 @@ export function commandOfUser(
 export function installStep(connection: HostConnection, { env, program }: HostContext): string | undefined {
   if (connection.kind !== "stdio" || connection.command !== "pressmark" || findPressmark(env)) return undefined;
   const found = findProgram("pressmark", env) === undefined ? "is not on the PATH" : "on the PATH is another program";
-  return `the command pressmark ${found}; install it with "npm install --global ${join(program, "..", "..")}"`;
+  const step =
+    program === process.execPath
+      ? `put a link to ${quote(program)} with that name into a folder of the PATH`
+      : `install it with "npm install --global ${join(program, "..", "..")}"`;
+  return `the command pressmark ${found}; ${step}`;
 }
 
 /** The problem of an entry. */
@@ -175,6 +182,7 @@ function isPressmark(path: string): boolean {
   try {
     const real = realpathSync(path);
     return (
+      real === programFile() ||
       real.endsWith(join("bin", "pressmark.js")) ||
       (statSync(real).size <= maxScriptBytes && /[/\\]pressmark\.js\b/.test(readFileSync(real, "utf8")))
     );

@@ -279,6 +279,18 @@ describe("how a host starts Pressmark", () => {
     expect(stdioConnection(fileOf("claude-desktop", "user"), here)).toMatchObject({ command: process.execPath });
   });
 
+  it("is the single executable itself, which needs no Node", () => {
+    const executable = { ...here, program: process.execPath };
+    expect(stdioConnection(fileOf("codex", "user"), executable)).toEqual({
+      kind: "stdio",
+      command: process.execPath,
+      args: ["stdio", project],
+    });
+    expect(installStep(stdioConnection(fileOf("codex", "project"), executable), executable)).toBe(
+      `the command pressmark is not on the PATH; put a link to "${process.execPath}" with that name into a folder of the PATH`,
+    );
+  });
+
   it.each(hostNames)("is without a path of this machine in the project's settings of %s", (host) => {
     for (const file of filesOf(host, http).filter(({ scope }) => scope === "project"))
       expect(JSON.stringify(stdioConnection(file, here))).not.toContain("/");
