@@ -21,7 +21,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "product",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "test/**/*.test.ts", "editors/**/*.test.ts"],
           // Tests that need a database or a store are run by `npm run test:live`, those that take minutes by `npm run test:long`, and those
           // that install public servers, clients and hosts by `npm run test:peers`.
           exclude: [

@@ -19,6 +19,8 @@ const versioned = [
   "bundles/mcpb/manifest.json",
   "bundles/plugin/.claude-plugin/plugin.json",
   "bundles/plugin/gemini-extension.json",
+  "editors/vscode/package.json",
+  "editors/vscode/package-lock.json",
 ];
 
 describe("the version of the package", () => {
@@ -27,16 +29,17 @@ describe("the version of the package", () => {
   });
 
   it("is the only one that bundles name", () => {
-    const named = ["bundles", ".claude-plugin"].flatMap((folder) =>
+    const files = ["bundles", "editors/vscode"].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
         .filter((name) => /\.(?:json|md|toml|ts)$/.test(name) && !/(?:^|\/)(?:node_modules|dist)\//.test(name))
-        .flatMap((name) => [
-          ...read(join(folder, name)).matchAll(/pressmark[@-](\d+\.\d+\.\d+[-.\w]*?)(?=["`\s]|\.(?:mcpb|vsix|tgz))/g),
-        ])
-        .map(([, version]) => version),
+        .map((name) => join(folder, name)),
     );
-    expect(named.length).toBeGreaterThan(3);
-    expect(new Set(named)).toEqual(new Set([own.version]));
+    const pattern = /pressmark[@-](\d+\.\d+\.\d+[-.\w]*?)(?=["`\s:]|\.(?:mcpb|vsix|tgz))/g;
+    const named = [...files, "docs/bundles.md"].flatMap((file) =>
+      [...read(file).matchAll(pattern)].map(([, version]) => `${file}: ${version}`),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((each) => !each.endsWith(`: ${own.version}`))).toEqual([]);
   });
 });
 
