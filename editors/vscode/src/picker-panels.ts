@@ -18,6 +18,7 @@ export function createPickerPanels(editor: EditorApi, extensionUri: vscode.Uri):
   const { commands, env, window, Uri } = editor;
   const panels = new Map<string, vscode.WebviewPanel>();
   const log = window.createOutputChannel("Pressmark");
+  let isExplained = false;
   const files = Uri.joinPath(extensionUri, "dist");
 
   function startsIn(folder: string): StdioClientTransport {
@@ -32,11 +33,15 @@ export function createPickerPanels(editor: EditorApi, extensionUri: vscode.Uri):
     return server;
   }
 
+  /** Not again while the message is shown: pages try again by themselves. */
   async function explain(reason: string): Promise<void> {
+    if (isExplained) return;
+    isExplained = true;
     const { command } = serverCommand(editor);
     const said = `Pressmark cannot be started: ${reason}. Install it, or set the path of the program (now "${command}").`;
-    if ((await window.showErrorMessage(said, settings)) === settings)
-      await commands.executeCommand("workbench.action.openSettings", "pressmark.program");
+    const answer = await window.showErrorMessage(said, settings);
+    isExplained = false;
+    if (answer === settings) await commands.executeCommand("workbench.action.openSettings", "pressmark.program");
   }
 
   /** Writes a request into the chat, without sending it. */

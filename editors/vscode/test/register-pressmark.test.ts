@@ -102,6 +102,21 @@ describe("the picker's panel", () => {
     expect(await ended).toEqual({ kind: "closed", connection: expect.any(Number) });
   });
 
+  it("starts the server again when it has ended", async () => {
+    editor.setProgram(program);
+    const panel = await openPanel();
+    const server = await connectBy(pageOf(panel));
+    const call = { caller: { id: "me" }, signal: AbortSignal.timeout(30_000) };
+    const read = async () => (await server.read(pathToFileURL(join(folder, "tea.md")).href, call)).contents.length;
+    expect(await read()).toBe(1);
+    const { connection } = panel.sent.at(-1) as { readonly connection: number };
+    panel.post({ kind: "close", connection });
+    await expect.poll(() => panel.sent.at(-1)).toEqual({ kind: "closed", connection });
+    expect(await read()).toBe(1);
+    expect(panel.sent.at(-1)).toMatchObject({ kind: "message", connection: connection + 1 });
+    await server.close();
+  });
+
   it("says how to set a program that cannot be started", async () => {
     editor.setProgram(join(folder, "missing"));
     editor.answer = "Open settings";

@@ -43,11 +43,10 @@ const claudeMissing = missing("claude");
 describe.skipIf(claudeMissing !== undefined)(`Claude Code ${claudeMissing ?? ""}`, () => {
   it("finds no fault in marketplace and plugin", async () => {
     using place = createHostPlace("claude");
-    for (const path of [root, plugin])
-      expect(await place.run(["plugin", "validate", "--strict", path])).toContain("Validation passed");
-    expect(await place.run(["plugin", "validate", "--strict", "--profile", "directory", plugin])).toContain(
-      "Validation passed",
-    );
+    expect(await place.run(["plugin", "validate", "--strict", root])).toContain("Validation passed");
+    // With the checks of the public catalogue.
+    const catalogue = ["--profile", "directory", plugin];
+    expect(await place.run(["plugin", "validate", "--strict", ...catalogue])).toContain("Validation passed");
   });
 
   it("installs the plugin, connects to its server, reads, and offers its skill and commands", async () => {
