@@ -51,7 +51,7 @@ function isAnswered(body: string): boolean {
 
 /** As the host names it; most put the name of the server before it. */
 function readingTool(body: string): string | undefined {
-  return /(?:mcp_{1,2})?pressmark[\w-]*read_resource\b|(?<="name":")read_resource(?=")/.exec(body)?.[0];
+  return /(?:mcp_{1,2}(?:plugin_)?)?pressmark[\w-]*read_resource\b|(?<="name":")read_resource(?=")/.exec(body)?.[0];
 }
 
 interface Events {
