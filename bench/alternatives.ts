@@ -3,9 +3,10 @@
  * packed project beside gathered context. Run it in a checkout: node bench/alternatives.ts
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { get_encoding } from "tiktoken";
@@ -13,10 +14,11 @@ import { installPeers, modulesOf, type Peers } from "../test/interop/install-pee
 
 const root = join(import.meta.dirname, "..");
 const pressmark = join(root, "bin/pressmark.js");
+const filesystemServer = join(root, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
 const encoding = get_encoding("o200k_base");
 const home = mkdtempSync(join(tmpdir(), "pressmark-alternatives-"));
 const environment = { HOME: home, PATH: process.env["PATH"] ?? "" };
-const repomix: Peers = { folder: "alternatives", packages: ["repomix@1.18.1", "@cyanheads/git-mcp-server@2.15.3"] };
+const peers: Peers = { folder: "alternatives", packages: ["repomix@1.18.1", "@cyanheads/git-mcp-server@2.15.3"] };
 const tasks = [
   "quotas: count the time of child processes for each caller",
   "picker: show side-by-side diffs on narrow screens, too",
@@ -24,9 +26,10 @@ const tasks = [
 ];
 
 try {
-  const missing = installPeers(repomix);
+  const missing = installPeers(peers);
   if (missing !== undefined) throw new Error(missing);
   await measureServers();
+  await compareFiles();
   measurePacks();
 } finally {
   rmSync(home, { recursive: true, force: true });
@@ -35,8 +38,8 @@ try {
 async function measureServers(): Promise<void> {
   const servers = {
     pressmark: [pressmark, "stdio", root],
-    "server-filesystem": [join(root, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"), root],
-    "git-mcp-server": [join(modulesOf(repomix), "@cyanheads/git-mcp-server/dist/index.js")],
+    "server-filesystem": [filesystemServer, root],
+    "git-mcp-server": [join(modulesOf(peers), "@cyanheads/git-mcp-server/dist/index.js")],
   };
   for (const [name, args] of Object.entries(servers)) {
     const client = new Client({ name: "bench", version: "1" });
@@ -59,9 +62,41 @@ async function measureServers(): Promise<void> {
   }
 }
 
+/** What each server makes of a text in Shift_JIS and of a file with secrets. */
+async function compareFiles(): Promise<void> {
+  const folder = join(home, "files");
+  mkdirSync(folder);
+  // "請求書は月末です。" in Shift_JIS.
+  writeFileSync(join(folder, "memo.txt"), Buffer.from("90bf8b818f9182cd8c8e969682c582b781420a", "hex"));
+  writeFileSync(join(folder, ".env"), "API_KEY=not-a-real-key\n");
+  const readers = {
+    pressmark: {
+      args: [pressmark, "stdio", folder],
+      tool: "read_resource",
+      input: (path: string) => ({ uri: pathToFileURL(path).href }),
+    },
+    "server-filesystem": {
+      args: [filesystemServer, folder],
+      tool: "read_text_file",
+      input: (path: string) => ({ path }),
+    },
+  };
+  for (const [name, { args, tool, input }] of Object.entries(readers)) {
+    const client = new Client({ name: "bench", version: "1" });
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, env: environment, stderr: "ignore" }),
+    );
+    for (const file of ["memo.txt", ".env"]) {
+      const result = await client.callTool({ name: tool, arguments: input(join(folder, file)) });
+      console.log(name, file, JSON.stringify(result.content).replaceAll(home, "…"));
+    }
+    await client.close();
+  }
+}
+
 function measurePacks(): void {
   const output = join(home, "packed.xml");
-  const packer = join(modulesOf(repomix), "repomix/bin/repomix.cjs");
+  const packer = join(modulesOf(peers), "repomix/bin/repomix.cjs");
   for (const more of [[], ["--compress"]]) {
     const seconds = timed(() => run([packer, root, "--quiet", "--output", output, ...more]));
     console.log("repomix", more.join(" "), `${count(readFileSync(output, "utf8"))} tokens`, `${seconds} s`);
