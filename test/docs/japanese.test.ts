@@ -1,0 +1,83 @@
+/** What the Japanese pages name exists: settings, options, commands, flags, packages, and the words of the picker. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { allCommands } from "../../src/cli/commands/index.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (pattern: string) =>
+  globSync(pattern, { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"));
+const pages = globSync("docs/ja/*.md", { cwd: root }).sort();
+/** What a name in the pages is compared with. */
+const known = [
+  ...read("src/**/*.ts"),
+  ...read("docs/*.md"),
+  ...read("docs/sources/*.md"),
+  ...read("docs/pressmark.schema.json"),
+  ...read("package.json"),
+].join("\n");
+const picker = [...read("src/picker/*.{ts,tsx}"), ...read("src/lib/host-use-texts.ts")].join("\n");
+const schema = JSON.parse(read("docs/pressmark.schema.json")[0]!) as JsonSchema;
+const commands = new Map((await allCommands()).map((command) => [command.name, command]));
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly additionalProperties?: JsonSchema | boolean;
+}
+
+describe.each(pages)("%s", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const prose = text.replaceAll(/^[ \t]*```[^]*?^[ \t]*```$/gm, "");
+  const spans = [...new Set(Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, span = ""]) => span))];
+
+  it("begins with a link to the page in English", () => {
+    expect(text).toMatch(/^# .+\n\n\[English[^\]]*\]\(\.\.\/[\w./-]+\.md\)/);
+  });
+
+  it("names only what exists", () => {
+    // Examples contain Japanese, or a space.
+    const names = spans.filter((span) => /^[\x21-\x7e]+$/.test(span));
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+    const settings = names.filter((name) => /^[a-z]+(?:\.[a-z]+)+$/i.test(name) && isSection(name));
+    expect(settings.filter((name) => !isSetting(name.split("."), schema))).toEqual([]);
+  });
+
+  it("names only commands and flags that exist", () => {
+    const shown = Array.from(text.matchAll(/(?:^|[`(] *|^ *)pressmark ([a-z]+)([^`\n]*)/gm));
+    expect(shown.flatMap(([, name = "", words = ""]) => problemOf(name, words) ?? [])).toEqual([]);
+  });
+});
+
+it("docs/ja/picker.md uses the words of the picker", () => {
+  const quoted = readFileSync(join(root, "docs/ja/picker.md"), "utf8").matchAll(/「([^」]+)」|^- \*\*(.+?)。\*\*/gm);
+  const words = Array.from(quoted, ([, one, other]) => one ?? other ?? "");
+  expect(words.length).toBeGreaterThan(10);
+  expect(words.filter((word) => !picker.includes(word))).toEqual([]);
+});
+
+it("finds the pages", () => {
+  const names = ["README", "configuration", "install", "picker", "search", "security"];
+  expect(pages).toEqual(names.map((name) => `docs/ja/${name}.md`));
+});
+
+/** Whether it is a key of the config, not a file. */
+function isSection(name: string): boolean {
+  return Object.hasOwn(schema.properties ?? {}, name.split(".")[0]!);
+}
+
+function isSetting([first, ...rest]: readonly string[], within: JsonSchema): boolean {
+  if (first === undefined) return true;
+  const inside = within.properties?.[first];
+  if (inside && isSetting(rest, inside)) return true;
+  return [...(within.anyOf ?? []), ...(within.oneOf ?? [])].some((each) => isSetting([first, ...rest], each));
+}
+
+function problemOf(name: string, words: string): string | undefined {
+  const command = commands.get(name);
+  if (!command) return `there is no command ${name}`;
+  const flags = Array.from(words.matchAll(/(?<= )--([a-z-]+)/g), ([, flag = ""]) => flag);
+  const unknown = flags.find((flag) => !Object.hasOwn(command.flags, flag));
+  return unknown === undefined ? undefined : `${name} has no flag --${unknown}`;
+}
