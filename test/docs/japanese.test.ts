@@ -7,7 +7,8 @@ import { allCommands } from "../../src/cli/commands/index.ts";
 const root = join(import.meta.dirname, "../..");
 const read = (pattern: string) =>
   globSync(pattern, { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"));
-const pages = globSync("docs/ja/*.md", { cwd: root }).sort();
+/** The home page of the site has no counterpart here. */
+const pages = globSync("docs/ja/*.md", { cwd: root, exclude: ["docs/ja/README.md"] }).sort();
 /** What a name in the pages is compared with. */
 const known = [
   ...read("src/**/*.ts"),
@@ -58,7 +59,7 @@ it("docs/ja/picker.md uses the words of the picker", () => {
 });
 
 it("finds the pages", () => {
-  const names = ["README", "configuration", "install", "picker", "search", "security"];
+  const names = ["configuration", "install", "picker", "search", "security", "start"];
   expect(pages).toEqual(names.map((name) => `docs/ja/${name}.md`));
 });
 

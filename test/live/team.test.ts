@@ -343,15 +343,6 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
     expect(redirected.status).toBe(301);
   });
 
-  const statusFor = async (token: string) => (await ask(message(token, "resources/list", {}))).statusCode;
-
-  it("admits nobody who has left", async () => {
-    const revoke = /^sudo -u pressmark -H pressmark (token revoke .*)$/m.exec(page)?.[1] ?? "";
-    pressmark(...revoke.replaceAll("/srv/team", team).split(" "));
-    await vi.waitFor(async () => expect(await statusFor(aki)).toBe(401), { timeout: 20_000 });
-    expect(await statusFor(bo)).toBe(200);
-  });
-
   it.skipIf(spawnSync("systemd-analyze").error)("has a service that systemd accepts", () => {
     const unit = join(root, "pressmark.service");
     writeFileSync(unit, blockOf("/etc/systemd/system/pressmark.service").replace("/usr/local/bin/pressmark", program));
@@ -390,5 +381,14 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
       state: string;
     }[];
     expect(found.find(({ about }) => about === "certificate")?.state).toBe("ok");
+  });
+
+  const statusFor = async (token: string) => (await ask(message(token, "resources/list", {}))).statusCode;
+
+  it("admits nobody who has left", async () => {
+    const revoke = /^sudo -u pressmark -H pressmark (token revoke .*)$/m.exec(page)?.[1] ?? "";
+    pressmark(...revoke.replaceAll("/srv/team", team).split(" "));
+    await vi.waitFor(async () => expect(await statusFor(aki)).toBe(401), { timeout: 20_000 });
+    expect(await statusFor(bo)).toBe(200);
   });
 });
