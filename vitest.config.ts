@@ -29,7 +29,7 @@ export default defineConfig({
             ...shared,
             "test/live/**",
             "test/long/**",
-            "test/interop/{servers,clients,hosts}/**",
+            "test/interop/{servers,clients,hosts,tools}/**",
           ],
         },
       },

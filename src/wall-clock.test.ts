@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, string>> = {
   "picker/use-live-resource.ts": "shown: the time of what is shown",
   "search/find-passages.ts": "compared with the time that a resource was modified",
   "cli/reading/filters.ts": "resolves 'yesterday' on the command line",
-  "cli/commands/doctor.ts": "compared with the time that a token expires, which is stored",
+  "cli/examine-setup.ts": "compared with the time that a token expires, which is stored",
   "cli/commands/audit.ts": "resolves 'yesterday' on the command line",
   "server/audit-log.ts": "stored: when something happened",
   "cli/record-event.ts": "stored: when something happened",

@@ -1,6 +1,6 @@
 /** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
-import { sep } from "node:path";
 import { createGlob, createGlobUnion, isGlob, type Glob } from "../lib/glob.ts";
+import { withSlashes } from "../lib/with-slashes.ts";
 import type { Caller } from "../resources.ts";
 import type { ShownFiles, VisibleFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
@@ -194,8 +194,7 @@ function compile({ allow, deny, paths, files }: AccessRule, index: number): Comp
 
 /** An absolute path as patterns see it: with slashes, and without the first. */
 function slashed(path: string): string {
-  const withSlashes = sep === "/" ? path : path.replaceAll(sep, "/");
-  return withSlashes.startsWith("/") ? withSlashes.slice(1) : withSlashes;
+  return withSlashes(path).replace(/^\//, "");
 }
 
 function below(folder: string, path: string): string {

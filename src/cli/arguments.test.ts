@@ -61,7 +61,11 @@ function complaint(command: Parameters<typeof parseArguments>[0], ...words: stri
 
 describe("the words after a command", () => {
   it("fill places in order, and what is absent has its initial value", () => {
-    expect(given("flower")).toEqual({ what: "flower", how: undefined, flags: { hard: false, times: 1, ink: [] } });
+    expect(given("flower")).toEqual({
+      what: "flower",
+      how: undefined,
+      flags: { hard: false, times: 1, ink: [], quiet: false, verbose: false },
+    });
     expect(given("flower", "flat")).toMatchObject({ what: "flower", how: "flat" });
   });
 

@@ -2,8 +2,11 @@
 import { quote } from "../errors.ts";
 import {
   type Command,
+  type commonFlags,
   type Flag,
   type Flags,
+  type FlagValues,
+  flagsOf,
   type CommandInput,
   positionals,
   type PositionalDeclarations,
@@ -12,17 +15,18 @@ import {
 } from "./command.ts";
 import { nearest } from "../lib/nearest.ts";
 
-type ParsedArguments =
-  | { readonly help: true }
-  | { readonly help: false; readonly given: CommandInput<PositionalDeclarations, Flags> };
+type CommonInput = CommandInput<PositionalDeclarations, Flags> & { readonly flags: FlagValues<typeof commonFlags> };
+
+type ParsedArguments = { readonly help: true } | { readonly help: false; readonly given: CommonInput };
 
 /** `--help` before `--` takes precedence over any error. */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const end = words.includes("--") ? words.indexOf("--") : words.length;
   if (words.slice(0, end).some((word) => word === "--help" || word === "-h")) return { help: true };
 
+  const declared = flagsOf(command);
   const flags: Record<string, unknown> = {};
-  for (const [name, { initial }] of Object.entries(command.flags)) flags[name] = initial;
+  for (const [name, { initial }] of Object.entries(declared)) flags[name] = initial;
   const placed: string[] = [];
 
   for (let index = 0; index < words.length; index++) {
@@ -32,7 +36,7 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
       placed.push(word);
       continue;
     }
-    const { name, flag, written, attached } = findFlag(command, word);
+    const { name, flag, written, attached } = findFlag(command.name, declared, word);
     if (flag.value === undefined) {
       if (attached !== undefined) throw new UsageError(`${written} is a switch and takes no value; write it alone`);
       flags[name] = flag.take("", flags[name]);
@@ -49,12 +53,14 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
       throw cause;
     }
   }
+  if (flags["quiet"] && flags["verbose"]) throw new UsageError("use --quiet or --verbose, not both");
   // Safe cast: every declared name is present, with a value of its declared type.
-  return { help: false, given: { ...place(command, placed), flags } as CommandInput<PositionalDeclarations, Flags> };
+  return { help: false, given: { ...place(command, placed), flags } as CommonInput };
 }
 
 function findFlag(
-  command: Command,
+  command: string,
+  declared: Flags,
   word: string,
 ): { name: string; flag: Flag; written: string; attached: string | undefined } {
   const long = word.startsWith("--");
@@ -62,14 +68,14 @@ function findFlag(
   const written = cut < 0 ? word : word.slice(0, cut);
   const rest = cut < 0 ? "" : word.slice(cut);
   const attached = rest === "" ? undefined : rest.startsWith("=") ? rest.slice(1) : rest;
-  for (const [name, flag] of Object.entries(command.flags))
+  for (const [name, flag] of Object.entries(declared))
     if (long ? written === `--${name}` : written === `-${flag.short}`) return { name, flag, written, attached };
 
-  const known = ["--help", ...Object.keys(command.flags).map((name) => `--${name}`)];
+  const known = ["--help", ...Object.keys(declared).map((name) => `--${name}`)];
   const suggestion = long ? nearest(written, known) : undefined;
-  const help = `"pressmark help ${command.name}" lists all flags`;
+  const help = `"pressmark help ${command}" lists all flags`;
   throw new UsageError(
-    `${command.name} has no flag ${quote(written, 40)}; ${suggestion ? `did you mean ${suggestion}? (${help})` : help}`,
+    `${command} has no flag ${quote(written, 40)}; ${suggestion ? `did you mean ${suggestion}? (${help})` : help}`,
   );
 }
 

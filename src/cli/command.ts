@@ -55,6 +55,8 @@ export interface CommandContext {
   readonly err: Screen;
   /** Aborted when the user asks to stop. */
   readonly signal: AbortSignal;
+  /** Only results and errors are to be printed. */
+  readonly isQuiet?: boolean;
 }
 
 export interface Command {
@@ -108,6 +110,12 @@ export function one(summary: string, offer?: ShellCompletion): Positional<string
 export function flag(summary: string, { short }: { readonly short?: string } = {}): Flag<boolean> {
   return { summary, initial: false, take: () => true, short };
 }
+
+/** Flags of every command. */
+export const commonFlags = {
+  quiet: flag("Print only results and errors", { short: "q" }),
+  verbose: flag("Log more, and show where an error came from", { short: "v" }),
+};
 
 interface ValueFlagOptions<Value> extends Pick<Flag, "initially" | "short" | "offer"> {
   readonly parse: (text: string) => Value;
@@ -209,6 +217,11 @@ export class UsageError extends Error {
 /** The user quit before the command finished. */
 export class LeftError extends Error {
   override readonly name = "LeftError";
+}
+
+/** All flags of a command: its own, then those of every command. */
+export function flagsOf(command: Command): Flags {
+  return { ...command.flags, ...commonFlags };
 }
 
 /** All positional arguments of a command in order, in long form. */

@@ -47,6 +47,8 @@ describe("completion", () => {
       "--token-file",
       "--open",
       "--no-tools",
+      "--quiet",
+      "--verbose",
       "--help",
     ]);
     expect(offered("ls", "--j")).toEqual(["--json"]);

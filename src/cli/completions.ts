@@ -1,7 +1,7 @@
 /** Completion scripts for shells, generated from the command declarations. */
-import { type Command, type ShellCompletion, positionals } from "./command.ts";
+import { type Command, flagsOf, type ShellCompletion, positionals } from "./command.ts";
 
-export const shells = ["bash", "zsh", "fish"] as const;
+export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof shells)[number];
 
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
@@ -12,12 +12,14 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
       return zsh(commands);
     case "fish":
       return fish(commands);
+    case "powershell":
+      return powershell(commands);
   }
 }
 
 function bash(commands: readonly Command[]): string {
   const arms = commands.map((command) => {
-    const flags = Object.entries(command.flags);
+    const flags = Object.entries(flagsOf(command));
     const valued = flags.filter(([, { value, isValueOptional }]) => value !== undefined && !isValueOptional);
     return [
       `    ${command.name})`,
@@ -63,7 +65,7 @@ function bashOffer(offer: ShellCompletion | undefined): string {
 
 function zsh(commands: readonly Command[]): string {
   const arms = commands.map((command) => {
-    const flags = Object.entries(command.flags).map(([name, { summary, value, isValueOptional, offer }]) =>
+    const flags = Object.entries(flagsOf(command)).map(([name, { summary, value, isValueOptional, offer }]) =>
       single(
         `*--${name}${isValueOptional ? "=-" : ""}[${bracketed(summary)}]${value ? `${isValueOptional ? "::" : ":"}${bracketed(value)}:${zshOffer(offer)}` : ""}`,
       ),
@@ -108,7 +110,7 @@ function fish(commands: readonly Command[]): string {
     const within = `complete -c pressmark -n '__fish_seen_subcommand_from ${command.name}'`;
     lines.push(`complete -c pressmark -n __fish_use_subcommand -a ${command.name} -d ${single(command.summary)}`);
     for (const { offer } of positionals(command)) if (offer) lines.push(`${within}${fishOffer(offer)}`);
-    for (const [name, { summary, short, value, isValueOptional, offer }] of Object.entries(command.flags))
+    for (const [name, { summary, short, value, isValueOptional, offer }] of Object.entries(flagsOf(command)))
       lines.push(
         `${within} -l ${name}${short ? ` -s ${short}` : ""}${value && !isValueOptional ? ` -r${offer ? fishOffer(offer) : ""}` : ""} -d ${single(summary)}`,
       );
@@ -122,6 +124,65 @@ function fishOffer(offer: ShellCompletion): string {
     : offer === "files"
       ? " -F"
       : ` -a ${single(offer.join(" "))}`;
+}
+
+/** For Windows PowerShell 5.1 and PowerShell 7. Values without choices are left to the shell, which completes paths. */
+function powershell(commands: readonly Command[]): string {
+  const rows = commands.map((command) => {
+    const flags = Object.entries(flagsOf(command));
+    const entries = [
+      ...flags.map(([name, { summary }]) => `      ${literal(`--${name}`)} = ${literal(summary)}`),
+      `      '--help' = 'Show help'`,
+    ];
+    const valued = flags.filter(([, { value, isValueOptional }]) => value !== undefined && !isValueOptional);
+    const values = valued.flatMap(([name, { short, offer }]) =>
+      [`--${name}`, ...(short ? [`-${short}`] : [])].map((written) => `      ${literal(written)} = ${words(offer)}`),
+    );
+    return [
+      `    ${literal(command.name)} = @{`,
+      `      summary = ${literal(command.summary)}`,
+      `      flags = [ordered]@{\n${entries.map((entry) => `  ${entry}`).join("\n")}\n      }`,
+      `      takes = @{\n${values.map((entry) => `  ${entry}`).join("\n")}\n      }`,
+      `      places = ${words(positionals(command)[0]?.offer)}`,
+      "    }",
+    ].join("\n");
+  });
+  return `# pressmark completions for PowerShell: pressmark completions powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName pressmark -ScriptBlock {
+  param($word, $line, $cursor)
+  $commands = [ordered]@{
+${rows.join("\n")}
+  }
+  $typed = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  $offer = { param($text, $tip) [System.Management.Automation.CompletionResult]::new($text, $text, 'ParameterValue', $tip) }
+  if ($typed.Count -le 1) {
+    $commands.Keys | Where-Object { $_ -like "$word*" } | ForEach-Object { & $offer $_ $commands[$_].summary }
+    '--help', '--version' | Where-Object { $_ -like "$word*" } | ForEach-Object { & $offer $_ $_ }
+    return
+  }
+  $command = $commands[$typed[1]]
+  if (-not $command) { return }
+  $previous = $typed[-1]
+  if ($command.takes.ContainsKey($previous)) {
+    $command.takes[$previous] | Where-Object { $_ -like "$word*" } | ForEach-Object { & $offer $_ $_ }
+    return
+  }
+  if ($word -like '-*') {
+    $command.flags.Keys | Where-Object { $_ -like "$word*" } | ForEach-Object { & $offer $_ $command.flags[$_] }
+    return
+  }
+  $command.places | Where-Object { $_ -like "$word*" } | ForEach-Object { & $offer $_ $_ }
+}
+`;
+}
+
+function words(offer: ShellCompletion | undefined): string {
+  return `@(${Array.isArray(offer) ? offer.map(literal).join(", ") : ""})`;
+}
+
+/** A verbatim string of PowerShell, which also takes typographic quotes for its end. */
+function literal(text: string): string {
+  return `'${text.replaceAll(/['\u2018\u2019\u201a\u201b]/g, "$&$&")}'`;
 }
 
 /** Quotes a text as one word for a POSIX shell. */

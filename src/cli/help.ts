@@ -1,5 +1,13 @@
 /** The text of `--help`, generated from the declarations. */
-import { type Command, positionals, type ShellCompletion, shownValue } from "./command.ts";
+import {
+  type Command,
+  commonFlags,
+  type Flag,
+  flagsOf,
+  positionals,
+  type ShellCompletion,
+  shownValue,
+} from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 /** `pressmark serve [folder…] [--port PORT]`, wrapped. */
@@ -20,10 +28,7 @@ export function usage(command: Command, width = 100): string {
 
 export function helpFor(command: Command): string {
   const places = positionals(command).map(({ name, summary, offer }): Row => [name, summary + choices(offer)]);
-  const flags = Object.entries(command.flags).map(([name, flag]): Row => [
-    `${flag.short ? `-${flag.short}, ` : "    "}--${name}${shownValue(flag)}`,
-    flag.summary + choices(flag.offer) + (flag.initially ? `. Default: ${flag.initially}` : ""),
-  ]);
+  const flags = Object.entries(flagsOf(command)).map(flagRow);
   return sections(
     `${command.summary}.${command.more ? `\n\n${wrap(command.more, 80)}` : ""}`,
     `Usage: ${usage(command, 93).replaceAll("\n", "\n       ")}`,
@@ -42,6 +47,7 @@ export function overview(commands: readonly Command[]): string {
       commands.map(({ name, summary }): Row => [name, summary]),
     ),
     table("Flags:", [
+      ...Object.entries(commonFlags).map(flagRow),
       ["-h, --help", "Show this help, or the help for a command"],
       ["-V, --version", "Show the version"],
     ]),
@@ -54,6 +60,13 @@ export function overview(commands: readonly Command[]): string {
 }
 
 type Row = readonly [term: string, summary: string];
+
+function flagRow([name, flag]: readonly [string, Flag]): Row {
+  return [
+    `${flag.short ? `-${flag.short}, ` : "    "}--${name}${shownValue(flag)}`,
+    flag.summary + choices(flag.offer) + (flag.initially ? `. Default: ${flag.initially}` : ""),
+  ];
+}
 
 function sections(...parts: readonly string[]): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;

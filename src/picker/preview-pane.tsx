@@ -66,17 +66,14 @@ export function PreviewPane({ picker, language, now, preview }: PreviewProps) {
           )}
         </div>
         <div class="facts-row">
-          <p class="facts">
+          <p class="facts" title={facts.join(" · ")}>
             {facts.join(" · ")}
-            {preview.lines && (
-              <>
-                {" · "}
-                <button type="button" class="link" onClick={() => picker.preview(passage, preview.hit)}>
-                  {texts.lines.goTo(preview.lines)}
-                </button>
-              </>
-            )}
           </p>
+          {preview.lines && (
+            <button type="button" class="link" onClick={() => picker.preview(passage, preview.hit)}>
+              {texts.lines.goTo(preview.lines)}
+            </button>
+          )}
           <p class={isGone ? "news gone" : "news"} role="status">
             {isGone ? texts.gone : updatedAt !== undefined && texts.updated(timeOf(updatedAt, code))}
           </p>

@@ -29,6 +29,8 @@ export interface BuildServerOptions {
   /** The file that the config comes from, if there is one: its changes take effect. */
   readonly file?: ConfigFile | undefined;
   readonly runtime: Runtime;
+  /** The last lines of the log, without secrets. Absent if the program keeps its own log. */
+  readonly recentLog?: () => readonly string[];
   /** Folder of stored tokens, sets and trust. */
   readonly stateFolder: string;
   /** Folder of the index. */
@@ -112,6 +114,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     faulty: () => faulty,
     runtime,
     pickerApp: options.pickerApp,
+    recentLog: options.recentLog,
   });
   const { sets, ...setsOfServer } = createServerSets({
     policy,

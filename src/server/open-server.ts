@@ -21,6 +21,7 @@ import type { DeliveryLog } from "./delivery-log.ts";
 import { createFolderConfig } from "./folder-config.ts";
 import type { ServedMount } from "./locate.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
+import { createRecentLines } from "./recent-lines.ts";
 import { createRuntime, logLevel } from "./runtime.ts";
 import type { ServerIndex } from "./server-index.ts";
 import type { Sets } from "./sets.ts";
@@ -87,7 +88,8 @@ export interface Server {
 
 export async function openServer(options: OpenServerOptions): Promise<Server> {
   const { folders, from, env, live = false } = options;
-  const plain = createRuntime(options.err, logLevel(env));
+  const log = createRecentLines(options.err);
+  const plain = createRuntime(log, logLevel(env));
   const systemPaths = systemPathsOf(env);
   const state = stateFolder(systemPaths);
   const cursorKey = loadCursorKey(state, plain);
@@ -110,6 +112,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     live,
     pickerApp: options.pickerApp,
     reloaded: options.reloaded,
+    recentLog: log.lines,
   });
 }
 

@@ -20,6 +20,8 @@ export interface StatusPageOptions {
   /** Mounts with problems. */
   faulty(): readonly UnopenedMount[];
   readonly runtime: Runtime;
+  /** The last lines of the log. */
+  recentLog?(): readonly string[];
 }
 
 interface Health {
@@ -34,7 +36,8 @@ const freshMs = 10_000;
 const lookMs = 15_000;
 const patienceMs = 5000;
 
-export function statusPage({ index, register, quotas, mounts, faulty, runtime }: StatusPageOptions): StatusPage {
+export function statusPage(options: StatusPageOptions): StatusPage {
+  const { index, register, quotas, mounts, faulty, runtime } = options;
   const health = new WeakMap<Source, Health>();
   const hearers = new Set<() => void>();
   let lookedAt = -Infinity;
@@ -95,6 +98,7 @@ export function statusPage({ index, register, quotas, mounts, faulty, runtime }:
         reads: register.reads(),
         refusedByQuota: quotas.refusals(),
         hosts: await hostsOf(register),
+        log: options.recentLog?.(),
       };
     },
 

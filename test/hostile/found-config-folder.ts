@@ -48,8 +48,9 @@ export interface Change {
 const program = (mark: string) =>
   `import { appendFileSync } from "node:fs"; appendFileSync("../ran", "${mark} " + process.pid + "\\n");
    process.argv.splice(2, Infinity, "stdio", "led"); await import(${JSON.stringify(pathToFileURL(entry).href)});`;
+/** The path is computed: trust covers files that are named, and this one changes with each run. */
 const helper = (mark: string) =>
-  `import { appendFileSync } from "node:fs"; appendFileSync(new URL("../../ran", import.meta.url), "${mark}\\n");`;
+  `import { appendFileSync } from "node:fs"; appendFileSync(new URL(["..", "..", "ran"].join("/"), import.meta.url), "${mark}\\n");`;
 
 const modules = "node_modules/pressmark-source";
 const foreign = (mark: string) => `process.getBuiltinModule("node:fs").appendFileSync("../ran", "${mark}\\n");

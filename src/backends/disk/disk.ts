@@ -5,6 +5,7 @@
 import * as fs from "node:fs";
 import type { BigIntStats, Stats } from "node:fs";
 import { createTimeSlices } from "../../lib/time-slices.ts";
+import { withSlashes } from "../../lib/with-slashes.ts";
 import type { Maybe, Steps } from "./steps.ts";
 
 export interface Disk {
@@ -23,6 +24,7 @@ export interface Disk {
   stat(path: string): Maybe<BigIntStats | undefined>;
   /** Calls `use` with the `lstat` result of each name in a folder. */
   lstats<T>(folder: string, names: readonly string[], use: (stats: Stats | undefined, name: string) => T): Maybe<T[]>;
+  /** With slashes on every system. */
   realpath(path: string): Maybe<string>;
   kind(path: string): Maybe<DiskKind>;
   /** Whether a folder can be read quickly. */
@@ -89,7 +91,7 @@ export function createLocalDisk(): Disk {
     lstatSmall,
     stat: statNow,
     lstats: (folder, names, use) => names.map((name) => use(lstatSmall(`${folder}/${name}`), name)),
-    realpath: (path) => fs.realpathSync.native(path),
+    realpath: (path) => withSlashes(fs.realpathSync.native(path)),
     kind: (path) => diskKind(fs.statfsSync(path).type),
     isSmall: ({ size }) => size <= bigFolderBytes,
     kinds: (folder) =>
@@ -119,7 +121,7 @@ export function createRemoteDisk(): Disk {
     stat: statLater,
     lstats: (folder, names, use) =>
       Promise.all(names.map(async (name) => use(await lstatSmallLater(`${folder}/${name}`), name))),
-    realpath: (path) => answer<string>((done) => fs.realpath.native(path, done)),
+    realpath: async (path) => withSlashes(await answer<string>((done) => fs.realpath.native(path, done))),
     kind: async (path) => diskKind((await fs.promises.statfs(path)).type),
     isSmall: () => false,
     kinds: () => [],

@@ -3,6 +3,7 @@ import { realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, resolve, sep } from "node:path";
 import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import { mimeOfName } from "../../lib/mime.ts";
+import { withSlashes } from "../../lib/with-slashes.ts";
 import { type Call, type Page, serverCaller } from "../../resources.ts";
 import type { Address, Entry, Runtime, Source } from "../../source.ts";
 import { createFolderWatcher } from "../disk-watch/watch.ts";
@@ -51,7 +52,7 @@ export function openFolder(
   }: FolderOptions,
   { log, env }: Pick<Runtime, "log" | "env">,
 ): FolderSource {
-  const root = realRoot(configured);
+  const root = withSlashes(realRoot(configured));
   const kind = diskKind(statfsSync(root).type);
   if (kind === "made-up")
     throw invalid(`${quote(root)} is on a virtual file system (such as /proc) and cannot be served`);

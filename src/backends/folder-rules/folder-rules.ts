@@ -294,7 +294,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
 
   return {
     isPath(path) {
-      return path === "" || path.split("/").every(isName);
+      return path === "" || path.split("/").every((name) => isName(name));
     },
 
     trusted(path, isFolder) {

@@ -171,11 +171,14 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice) {
   };
 }
 
-/** Whether this is a valid name: not `.`, `..`, or text that a system would treat as a path. */
-export function isName(name: string): boolean {
+/** Whether this is a valid name: not `.`, `..`, or text that a system would treat as a path or a device. */
+export function isName(name: string, platform: NodeJS.Platform = process.platform): boolean {
   if (name === "" || name === "." || name === ".." || name.includes("\0")) return false;
-  return process.platform !== "win32" || !/[\\:]/.test(name);
+  return platform !== "win32" || !(/[\\:]|[. ]$/.test(name) || device.test(name));
 }
+
+/** Windows opens a device under these names, in every folder and with any ending. */
+const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])(?:\.|$)/i;
 
 /** A secret must be named literally; a negated pattern may use wildcards. */
 function maySaySecrets(pattern: string): boolean {

@@ -1,11 +1,7 @@
 /** `pressmark doctor`: checks the setup and says how to fix what is broken. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
-import type { Call } from "../../resources.ts";
 import type { CheckResult } from "../../server/examine.ts";
-import type { Server } from "../../server/open-server.ts";
-import { defineCommand, flag, textFlag, type CommandContext } from "../command.ts";
+import { defineCommand, flag, textFlag } from "../command.ts";
 import { plain, print } from "../print.ts";
 
 export default defineCommand({
@@ -18,19 +14,8 @@ export default defineCommand({
     config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
   },
   async run({ flags: { json, config } }, world) {
-    const findings: CheckResult[] = [await checkNode()];
-    const pressmark = await open(config, world, findings);
-    try {
-      const settings = pressmark?.settings;
-      if (pressmark) await checkMounts(pressmark, config !== undefined, world, findings);
-      if (pressmark && settings?.tls) {
-        const { examineCertificate } = await import("../../server/examine-certificate.ts");
-        findings.push(examineCertificate(settings.tls, pressmark.runtime.now()));
-      }
-      await checkHosts(world, settings, findings);
-    } finally {
-      await pressmark?.close();
-    }
+    const { examineSetup } = await import("../examine-setup.ts");
+    const findings = await examineSetup(config, world);
     await print(world.out, json ? `${JSON.stringify(findings, undefined, 2)}\n` : findings.map(asLines).join(""));
     const broken = findings.filter(({ state }) => state === "broken").length;
     if (broken > 0)
@@ -41,93 +26,9 @@ export default defineCommand({
   },
 });
 
-async function checkNode(): Promise<CheckResult> {
-  const { packageFolder } = await import("../../lib/package-folder.ts");
-  const { examineNode } = await import("../../server/examine.ts");
-  const { engines } = JSON.parse(readFileSync(join(packageFolder(), "package.json"), "utf8")) as {
-    readonly engines: { readonly node: string };
-  };
-  return examineNode(process.versions.node, engines.node);
-}
-
-/** Undefined if the server cannot be opened; the reason is then in `findings`. */
-async function open(
-  config: string | undefined,
-  world: CommandContext,
-  findings: CheckResult[],
-): Promise<Server | undefined> {
-  const { chooseConfig, openServer } = await import("../../server/open-server.ts");
-  const { examineConfig } = await import("../../server/examine-config.ts");
-  const { folder: from, env, err } = world;
-  try {
-    const origin = chooseConfig({ folders: [], config, from, env });
-    findings.push(...(await examineConfig(origin, from, env)));
-    // Log messages about trust are among the findings already.
-    return await openServer({ folders: [], config, from, env: { PRESSMARK_LOG: "error", ...env }, err });
-  } catch (cause) {
-    if (!(cause instanceof ResourceError)) throw cause;
-    if (!findings.some(({ state }) => state === "broken"))
-      findings.push({ about: "config", state: "broken", says: cause.message });
-    return undefined;
-  }
-}
-
-async function checkMounts(
-  pressmark: Server,
-  isNamed: boolean,
-  { folder, env, signal }: CommandContext,
-  findings: CheckResult[],
-): Promise<void> {
-  const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
-  const { examineFaulty } = await import("../../server/examine-faulty.ts");
-  const { examineSets } = await import("../../server/examine-sets.ts");
-  const call: Call = { caller: { id: "local", owner: true }, signal };
-  findings.push(...examineFaulty(pressmark));
-  for (const mount of pressmark.mounts)
-    findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
-  if (pressmark.config !== undefined) {
-    const { examineMasked } = await import("../../server/examine-masked.ts");
-    const origin = { file: pressmark.config, named: isNamed };
-    findings.push(...(await examineMasked(origin, { from: folder, env }, pressmark.mounts, call)));
-  }
-  if (pressmark.config !== undefined && pressmark.access) {
-    const { examineAccess } = await import("../../server/examine-access.ts");
-    const { createTokenStore } = await import("../../server/token-store.ts");
-    const { realPath } = await import("../../lib/real-path.ts");
-    const tokens = createTokenStore(pressmark.stateFolder, realPath(pressmark.config));
-    findings.push(...examineAccess(pressmark, tokens, pressmark.runtime.now()));
-  }
-  if (pressmark.auth !== undefined) {
-    const { examineAuth } = await import("../../server/examine-auth.ts");
-    findings.push(...(await examineAuth(pressmark)));
-  }
-  findings.push(...(await examineSets(pressmark.sets, pressmark.resources, call)));
-  const { index } = pressmark;
-  // Absent if the config disables the index.
-  if (pressmark.mounts.some(({ name }) => index.ready(name) !== undefined)) {
-    const { examineIndex } = await import("../../server/examine-index.ts");
-    findings.push(examineIndex(index.place));
-  }
-  const watches = examineWatches();
-  if (watches) findings.push(watches);
-}
-
-async function checkHosts(
-  world: CommandContext,
-  settings: Server["settings"] | undefined,
-  findings: CheckResult[],
-): Promise<void> {
-  const { examineAddress } = await import("../../server/examine.ts");
-  const { examineHosts } = await import("../../server/examine-hosts.ts");
-  const { findInstalledHosts } = await import("../../server/installed-hosts.ts");
-  const hosts = await findInstalledHosts(world.folder, world.env, settings);
-  findings.push(await examineAddress(hosts.host, hosts.port, hosts.here.url, world.signal));
-  findings.push(...(await examineHosts(hosts, world.signal)));
-}
-
 const marks = { ok: "ok     ", hint: "hint   ", broken: "BROKEN " } as const;
 
-function asLines({ about, state, says, advice }: CheckResult): string {
+export function asLines({ about, state, says, advice }: CheckResult): string {
   const lines = [`${marks[state]} ${plain(about)}: ${says.split("\n").map(plain).join("\n          ")}`];
   if (advice !== undefined) lines.push(`          → ${plain(advice)}`);
   return lines.map((line) => `${line}\n`).join("");

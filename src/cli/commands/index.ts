@@ -24,6 +24,7 @@ export const commands: CommandLoaders = {
   may: () => import("./may.ts"),
   audit: () => import("./audit.ts"),
   doctor: () => import("./doctor.ts"),
+  report: () => import("./report.ts"),
   login: () => import("./login.ts"),
   drive: () => import("./drive.ts"),
   add: () => import("./add.ts"),

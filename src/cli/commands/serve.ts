@@ -11,7 +11,7 @@ import type { HttpServer } from "../../server/start-http.ts";
 export default defineCommand({
   name: "serve",
   summary: "Serve folders as MCP resources over HTTP",
-  more: "Serves the named folders, each as its own mount; without any, the mounts of the config, or the current folder. One endpoint serves every MCP revision. Stop it with Ctrl-C. Changes to the config take effect while it runs.",
+  more: "Serves the named folders, each as its own mount; without any, the mounts of the config, or the current folder. One endpoint serves every MCP revision. Stop it with Ctrl-C. Changes to the config take effect while it runs. With --quiet only the address is printed.",
   examples: ["pressmark serve --open", "pressmark serve docs src --port 8080", "pressmark serve --config team.yaml"],
   takes: {
     folder: many("Folder to serve. Default: the mounts of the config, else the current folder", "folders"),
@@ -53,7 +53,7 @@ export default defineCommand({
         "no-tools": noTools,
       },
     },
-    { folder, env, version, out, err, signal },
+    { folder, env, version, out, err, signal, isQuiet },
   ) {
     const wrong = allowedOrigins.find((origin) => !isOrigin(origin));
     if (wrong !== undefined)
@@ -80,7 +80,9 @@ export default defineCommand({
       if (tokenVariable !== undefined) inviteAgain(server, out, signal);
       await print(
         out,
-        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server, address)}\n${hostSettings(forHosts)}${found}`,
+        isQuiet
+          ? `${url}\n`
+          : `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server, address)}\n${hostSettings(forHosts)}${found}`,
       );
       if (open) {
         const { openBrowser, writeRedirect } = await import("../../server/open-browser.ts");
@@ -90,7 +92,7 @@ export default defineCommand({
         if (tokenVariable !== undefined) redirect = writeRedirect(address, stateFolder(systemPathsOf(env)));
         openBrowser(redirect?.url ?? address, { env, avoid: [folder], failed });
       }
-      if (server.everyoneIsOwner) {
+      if (server.everyoneIsOwner && !isQuiet) {
         const { countUsers } = await import("../../server/machine-users.ts");
         await print(out, ownerNotice(countUsers()));
       }
@@ -115,7 +117,9 @@ export function ownerNotice(users: number): string {
 }
 
 function invitation(server: HttpServer, address: string): string {
-  const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
+  // Windows has no such signal.
+  const isOnce = server.tokenVariable !== undefined && process.platform !== "win32";
+  const again = !isOnce ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
   return `Browse, search and choose in a browser: ${address}\n${again}`;
 }
 

@@ -75,12 +75,12 @@ async function watchUris(uris: readonly string[], list: boolean, context: Readin
     await context.resources.stat(uris[0]!, context.call);
     throw unsupported(`the server does not report changes of ${quote(uris[0]!)}`);
   }
-  context.warn(`watching ${describeWatched(watched.size, list)}; stop with Ctrl-C`);
+  context.note(`watching ${describeWatched(watched.size, list)}; stop with Ctrl-C`);
   return watch;
 }
 
 async function watchEverything(context: ReadingContext): Promise<AsyncIterable<Change | MountChange>> {
-  const { warn, roots } = context;
+  const { warn, note, roots } = context;
   if (!context.watchAll) return watchListed(context);
   const watch = await context.watchAll(context.call);
   for (const sentence of watch.unwatched) warn(plain(sentence));
@@ -91,7 +91,8 @@ async function watchEverything(context: ReadingContext): Promise<AsyncIterable<C
   const { failing } = watch;
   const others =
     failing.length === 0 ? "" : `, and trying again to watch ${failing.map((name) => quote(name)).join(", ")}`;
-  warn(`watching everything in ${formatCount(count - failing.length, "mount")}${others}; stop with Ctrl-C`);
+  const say = failing.length === 0 ? note : warn;
+  say(`watching everything in ${formatCount(count - failing.length, "mount")}${others}; stop with Ctrl-C`);
   return watch;
 }
 

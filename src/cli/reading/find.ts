@@ -64,7 +64,7 @@ export async function findCurrent(
   if (all) return { pages: below(found.pages, context) };
   const others = roots.filter(({ uri, base }) => uri !== current && !current.startsWith(base));
   if (others.length > 0 && context.isTerminal)
-    context.warn(`${formatCount(others.length, "mount")} elsewhere; "pressmark ls --mounts" lists all mounts`);
+    context.note(`${formatCount(others.length, "mount")} elsewhere; "pressmark ls --mounts" lists all mounts`);
   return found;
 }
 

@@ -34,6 +34,8 @@ export interface ReadingContext extends Omit<ResourceAccess, "close" | "locate">
   /** Width of a line in cells. */
   readonly width: number;
   locate(where: string): Promise<string>;
+  /** Tells what a person at a terminal wants to know; unlike a warning, it says nothing about the result. */
+  note(sentence: string): void;
   /** Keeps warnings back while something else uses the terminal; the returned function writes them. */
   holdWarnings(): () => void;
   /** Writes to standard output with backpressure. */
@@ -53,7 +55,7 @@ export async function withReadingContext(
   const out = pager?.out ?? world.out;
   const signal = pager ? AbortSignal.any([world.signal, pager.left]) : world.signal;
   // The pager uses the whole screen.
-  const progress = pager ? noProgress : createProgress(world.err);
+  const progress = pager || world.isQuiet ? noProgress : createProgress(world.err);
   const isRepeatedNotice = createPackageNotices();
   let held: string[] | undefined;
   function write(line: string): boolean {
@@ -73,6 +75,9 @@ export async function withReadingContext(
   let wanted: string | undefined;
   function warn(sentence: string): void {
     write(`pressmark: ${sentence}\n`);
+  }
+  function note(sentence: string): void {
+    if (!world.isQuiet) warn(sentence);
   }
   function holdWarnings(): () => void {
     held = [];
@@ -109,6 +114,7 @@ export async function withReadingContext(
       holdWarnings,
       seen: (count) => progress.show(`${formatCount(count, "resource")}…`),
       warn,
+      note,
       print(what) {
         progress.clear();
         return print(out, what);

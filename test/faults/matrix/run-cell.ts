@@ -92,6 +92,7 @@ export async function runCell({ part: definition, fault }: Cell, seed: number): 
     // A refused write may have left half a file, where the test itself wrote it.
     if (fault.damagesFiles || !isRecord) await at.repair?.(server);
     if (fault.damagesFiles && isRecord) model.mayBeLost();
+    await answersOrEnds(at);
     const hasEnded = !server.isAlive;
     if (hasEnded) {
       steps.push("start");
@@ -111,6 +112,14 @@ export async function runCell({ part: definition, fault }: Cell, seed: number): 
       server = await at.start(options);
       await settled(at);
     }
+  }
+
+  /** A process that ran out of memory writes a trace before it ends, and answers nothing meanwhile. */
+  async function answersOrEnds(at: Part): Promise<void> {
+    await until("an answer, or the end of the process", async () => {
+      const answer = await at.list(server!).then(() => "an answer", String);
+      return { holds: !server!.isAlive || !answer.includes("cannot be reached"), seen: answer };
+    });
   }
 
   /** The name that was changed; undefined where that was refused. */
