@@ -1,8 +1,9 @@
 /** What the Japanese pages name exists: settings, options, commands, flags, packages, and the words of the picker. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { allCommands } from "../../src/cli/commands/index.ts";
+import { createStand } from "../../src/cli/test-command.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (pattern: string) =>
@@ -56,6 +57,45 @@ it("docs/ja/picker.md uses the words of the picker", () => {
   const words = Array.from(quoted, ([, one, other]) => one ?? other ?? "");
   expect(words.length).toBeGreaterThan(10);
   expect(words.filter((word) => !picker.includes(word))).toEqual([]);
+});
+
+describe("what docs/ja/search.md says of Japanese", () => {
+  const stand = createStand();
+  const decomposed = "見積もりガイド.md".normalize("NFD");
+  afterAll(() => stand.remove());
+  stand.write(decomposed, "# 見積もり\n\nサクラの手入れ。ﾊﾝｶｸの表記。\n");
+  stand.write("会議.md", "# 会議\n\n打ち合わせは月曜日です。返金は翌営業日までにしました。\n");
+  stand.write("設定.md", "# 設定\n\n再び設定する。\n");
+  stand.write("さくら.md", "さくら\n");
+  // "請求書は月末です。" in Shift_JIS.
+  stand.write("請求.txt", Buffer.from("90bf8b818f9182cd8c8e969682c582b781420a", "hex"));
+
+  it.each([
+    ["見積り", decomposed],
+    ["ハンカク", decomposed],
+    ["path:ガイド", decomposed],
+    ["返金はいつまでですか", "会議.md"],
+    ["請求書", "請求.txt"],
+    ["表", decomposed],
+  ])("%s finds %s", async (query, file) => {
+    const { code, out } = await stand.run(["search", query]);
+    expect([code, out.split(":")[0]]).toEqual([0, file]);
+  });
+
+  it("サクラ finds さくら, after サクラ", async () => {
+    const { out } = await stand.run(["search", "サクラ"]);
+    expect(out.split("\n").map((line) => line.split(":")[0])).toEqual([decomposed, "さくら.md", ""]);
+  });
+
+  it.each(["打合せ", "再設定", "マスタ"])("%s matches nothing here", async (query) => {
+    expect((await stand.run(["search", query])).code).toBe(3);
+  });
+
+  it("a pattern finds a decomposed name, and a path must be exact", async () => {
+    expect((await stand.run(["ls", "見積*"])).code).toBe(0);
+    expect((await stand.run(["read", decomposed])).code).toBe(0);
+    if (process.platform === "linux") expect((await stand.run(["read", "見積もりガイド.md"])).code).toBe(3);
+  });
 });
 
 it("finds the pages", () => {
