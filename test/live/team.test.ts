@@ -244,20 +244,23 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
       command.replaceAll("/srv/team", team).replaceAll(`https://${name}/`, `https://localhost:${port}/`),
     );
     const withToken = { ...env, NODE_EXTRA_CA_CERTS: join(root, "site.pem"), PRESSMARK_TOKEN: bo };
-    const codes = adapted.map((command) => {
-      const { status, stderr } = spawnSync("sh", ["-c", script(command)], {
-        env: withToken,
-        cwd: root,
-        encoding: "utf8",
+    const codes = adapted
+      .filter((command) => !command.includes("token revoke"))
+      .map((command) => {
+        const { status, stderr } = spawnSync("sh", ["-c", script(command)], {
+          env: withToken,
+          cwd: root,
+          encoding: "utf8",
+        });
+        return [command.split(" ")[1], status, status === 0 ? "" : stderr];
       });
-      return [command.split(" ")[1], status, status === 0 ? "" : stderr];
-    });
     expect(codes).toEqual([
       ["doctor", 0, ""],
       ["token", 0, ""],
       ["ls", 0, ""],
       ["may", 3, "pressmark: aki may not see it\n"],
       ["audit", 0, ""],
+      ["doctor", 0, ""],
     ]);
   });
 
@@ -371,5 +374,14 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
       state: string;
     }[];
     expect(found.find(({ about }) => about === "certificate")?.state).toBe("ok");
+  });
+
+  const statusFor = async (token: string) => (await ask(message(token, "resources/list", {}))).statusCode;
+
+  it("admits nobody who has left", async () => {
+    const revoke = /^sudo -u pressmark -H pressmark (token revoke .*)$/m.exec(page)?.[1] ?? "";
+    pressmark(...revoke.replaceAll("/srv/team", team).split(" "));
+    await vi.waitFor(async () => expect(await statusFor(aki)).toBe(401), { timeout: 20_000 });
+    expect(await statusFor(bo)).toBe(200);
   });
 });

@@ -34,7 +34,17 @@ interface HostTrial {
   prompt?(place: HostPlace, model: string): Promise<string>;
   /** Without a model. */
   read?(place: HostPlace): Promise<string>;
+  /** What its model is shown beside our tools (docs/quick-start.md). */
+  readonly shows?: {
+    readonly instructions: boolean;
+    /** The host's own tools for resources. */
+    readonly tools: readonly string[];
+  };
 }
+
+/** In all hosts that have them. */
+const ownTools =
+  /(?:ListMcpResourcesTool|ReadMcpResourceTool|ReadMcpResourceDirTool|list_mcp_resources|list_mcp_resource_templates|read_mcp_resource)\b/g;
 
 const connected = "ok: has an entry for Pressmark and connects";
 const trials: readonly HostTrial[] = [
@@ -42,6 +52,7 @@ const trials: readonly HostTrial[] = [
     host: "claude-code",
     title: "Claude Code",
     program: "claude",
+    shows: { instructions: true, tools: ["ListMcpResourcesTool", "ReadMcpResourceDirTool", "ReadMcpResourceTool"] },
     pending: "hint: its entry for Pressmark is pending approval",
     approve({ project, write }) {
       const own = { hasTrustDialogAccepted: true, enabledMcpjsonServers: ["pressmark"] };
@@ -82,6 +93,7 @@ const trials: readonly HostTrial[] = [
     host: "gemini",
     title: "Gemini CLI",
     program: "gemini",
+    shows: { instructions: true, tools: ["list_mcp_resources", "read_mcp_resource"] },
     prepare: ({ write }) =>
       write("home/.gemini/settings.json", { security: { auth: { selectedType: "gemini-api-key" } } }),
     pending: "hint: its entry for Pressmark is disabled; the project may not be trusted yet",
@@ -100,6 +112,7 @@ const trials: readonly HostTrial[] = [
     host: "qwen",
     title: "Qwen Code",
     program: "qwen",
+    shows: { instructions: true, tools: ["read_mcp_resource"] },
     pending: "hint: its entry for Pressmark is pending approval",
     approve: ({ run, project }) => run(["mcp", "approve", "pressmark"], { cwd: project }),
     ready: connected,
@@ -116,6 +129,7 @@ const trials: readonly HostTrial[] = [
     host: "opencode",
     title: "opencode",
     program: "opencode",
+    shows: { instructions: true, tools: ["list_mcp_resource_templates", "list_mcp_resources", "read_mcp_resource"] },
     prepare: ({ write }, model) =>
       write("home/.config/opencode/opencode.jsonc", {
         provider: {
@@ -139,6 +153,7 @@ const trials: readonly HostTrial[] = [
     host: "copilot",
     title: "Copilot CLI",
     program: "copilot",
+    shows: { instructions: false, tools: [] },
     prepare: ({ write }) => write("home/.copilot/config.json", {}),
     pending: "hint: does not use its entry for Pressmark; the project may not be trusted yet",
     approve: ({ project, write }) => write("home/.copilot/config.json", { trustedFolders: [project] }),
@@ -266,5 +281,9 @@ async function expectRead(trial: HostTrial, place: HostPlace, model: ScriptedMod
   if (printed === undefined) return;
   // Without the prompts of the host, which are long.
   const heard = model.heard.map((body) => `${body.length} characters, ${/no resource at[^"]*/.exec(body)?.[0]}`);
-  expect(model.heard.join("\n").includes(rootText), [printed, ...heard].join("\n")).toBe(true);
+  const told = model.heard.join("\n");
+  expect(told.includes(rootText), [printed, ...heard].join("\n")).toBe(true);
+  const tools = [...new Set(told.match(ownTools))].toSorted();
+  if (trial.shows)
+    expect({ instructions: told.includes("The server pressmark lets you read"), tools }).toEqual(trial.shows);
 }

@@ -9,6 +9,7 @@ import { startScriptedModel } from "./scripted-model.ts";
 
 const claudeMissing = whyMissing("claude");
 const geminiMissing = whyMissing("gemini");
+const qwenMissing = whyMissing("qwen");
 const otherText = "coffee from another file";
 const config = 'mounts: { project: { source: file, root: "." } }\nsets: { onboarding: { resources: [root.md] } }\n';
 
@@ -38,6 +39,16 @@ describe.skipIf(geminiMissing !== undefined)(`Gemini CLI ${geminiMissing ?? ""}`
     expect(await toldByGemini(({ uri }) => `@pressmark:${uri}?lines=1-1`)).toContain(rootText);
     const body = await toldByGemini(({ uri }) => String.raw`@pressmark:${uri}\?lines=1-1`);
     expect(body.includes(rootText)).toBe(false);
+  });
+});
+
+describe.skipIf(qwenMissing !== undefined)(`Qwen Code ${qwenMissing ?? ""}`, { timeout: 120_000 }, () => {
+  it("attaches a mentioned resource", async () => {
+    expect(await toldByQwen(({ uri }) => `@pressmark:${uri}`)).toContain(rootText);
+  });
+
+  it("attaches the whole resource for lines", async () => {
+    expect(await toldByQwen(({ uri }) => `@pressmark:${uri}?lines=2-2`)).toContain(rootText);
   });
 });
 
@@ -112,6 +123,19 @@ async function toldByGemini(textFor: (place: HostPlace) => string): Promise<stri
   const printed = await place.run(["-m", "gemini-2.5-flash", "-p", `Say done. ${textFor(place)}`], {
     cwd: place.project,
     env: { GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: model.url },
+  });
+  expect(model.heard.length, printed).toBeGreaterThan(0);
+  return model.heard.join("\n");
+}
+
+async function toldByQwen(textFor: (place: HostPlace) => string): Promise<string> {
+  using place = createHostPlace("qwen");
+  await using model = await startScriptedModel();
+  await place.pressmark("add", "qwen", "--yes");
+  await place.run(["mcp", "approve", "pressmark"], { cwd: place.project });
+  const printed = await place.run(["--auth-type", "openai", "-p", `Say done. ${textFor(place)}`], {
+    cwd: place.project,
+    env: { OPENAI_API_KEY: "none", OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: "m" },
   });
   expect(model.heard.length, printed).toBeGreaterThan(0);
   return model.heard.join("\n");
