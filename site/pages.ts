@@ -6,7 +6,7 @@ export const docs = join(import.meta.dirname, "../docs");
 
 interface PageGroup {
   readonly title: string;
-  /** Paths below docs/ without `.md`. One that does not exist is skipped; `folder/*` is all others of a folder. */
+  /** Paths below docs/ without `.md`. One that does not exist is skipped; `folder/*` is all of a folder that no group names. */
   readonly pages: readonly string[];
   readonly isCollapsed?: boolean;
 }
@@ -42,8 +42,8 @@ export const english: readonly PageGroup[] = [
 ];
 
 export const japanese: readonly PageGroup[] = [
-  { title: "はじめに", pages: ["ja/start", "ja/install"] },
-  { title: "使う", pages: ["ja/configuration", "ja/search", "ja/picker", "ja/security", "ja/*"] },
+  { title: "はじめに", pages: ["ja/start", "ja/install", "ja/configuration"] },
+  { title: "使う", pages: ["ja/search", "ja/picker", "ja/security", "ja/*"] },
 ];
 
 /** Pages that are in no group. */
@@ -58,13 +58,15 @@ export const existing: readonly string[] = readdirSync(docs, { recursive: true, 
   .map((name) => name.slice(0, -".md".length).replaceAll("\\", "/"))
   .sort();
 
+const named = () => new Set([...english, ...japanese].flatMap(({ pages }) => pages));
+
 /** The pages of a group that exist. */
 export function pagesOf({ pages }: PageGroup): readonly string[] {
   return pages.flatMap((page) => {
     if (!page.endsWith("/*")) return existing.includes(page) ? [page] : [];
     const folder = page.slice(0, -1);
     const others = existing.filter((each) => each.startsWith(folder) && !each.slice(folder.length).includes("/"));
-    return others.filter((each) => !pages.includes(each) && !Object.hasOwn(leftOut, each));
+    return others.filter((each) => !named().has(each) && !Object.hasOwn(leftOut, each));
   });
 }
 

@@ -40,7 +40,8 @@ const addresses: Readonly<Record<string, string>> = {
 /** Reads it as a config that the user named; returns all problems. */
 async function problemsOf(text: string, extension = "yaml"): Promise<readonly string[]> {
   const file = join(folder, `pressmark.config.${extension}`);
-  writeFileSync(file, text);
+  // A file that a reference names exists where the page is true.
+  writeFileSync(file, text.replaceAll(/\$\{file:[^}]+\}/g, "content-of-a-file"));
   const names = Array.from(text.matchAll(/\$\{env:(\w+)/g), ([, name]) => name!);
   const env = Object.fromEntries(names.map((name) => [name, addresses[name] ?? "value"]));
   try {

@@ -12,17 +12,25 @@ const builtins = ["cd", "source", "exec", "exit"];
 
 /** Throws what the shell reports. Only `pressmark pick` prints anything: the chosen README.md. */
 export function commandsOf(script: string): readonly ShellCommand[] {
+  // The shell would open the file.
+  if (/>\s*["']?(?:\/(?!dev\/null)|~|\.\.)/.test(script))
+    throw new Error("it writes to a file outside of the current folder");
   const folder = mkdtempSync(join(tmpdir(), "pressmark-shell-"));
   const log = join(folder, ".commands");
   // A function may have the name of a path; without one, the shell would look for the file.
-  const paths = script.match(/(?<![^\s(|;&])(?:\.{0,2}|~)\/[\w.+/-]+(?=[\s)|;&]|$)/gm) ?? [];
+  const paths = script.match(/(?<![^\s(|;&])[\w.~+-]*\/[\w.+/-]+(?=[\s)|;&]|$)/gm) ?? [];
   const record = `printf '%s\\0' "$@" $'\\n' >>"$LOG"`;
-  const functions = [...builtins, ...new Set(paths)].map(
-    (name) => `function ${name} { set -- ${name} "$@"; ${record}; }`,
-  );
-  const prelude = `PATH=$PWD/none\ncommand_not_found_handle() { ${record}; [ "$1 $2" = "pressmark pick" ] && echo README.md || true; }\n${functions.join("\n")}\n`;
+  const prelude = [
+    "MKDIR=$(command -v mkdir)",
+    "PATH=$PWD/none",
+    `function command_not_found_handle { ${record}; [ "$1 $2" != "pressmark pick" ] || echo README.md; }`,
+    ...[...builtins, ...new Set(paths)].map((name) => `function ${name} { set -- ${name} "$@"; ${record}; }`),
+    // Folders of the block are made, so that it can write to them.
+    `function mkdir { set -- mkdir "$@"; ${record}; case "$*" in *..*|*' /'*) ;; *) "$MKDIR" "\${@:2}";; esac; }`,
+    'eval "$SCRIPT"',
+  ];
   try {
-    const { status, stderr, error } = spawnSync("bash", ["--norc", "-c", `${prelude}eval "$SCRIPT"`], {
+    const { status, stderr, error } = spawnSync("bash", ["--norc", "-c", prelude.join("\n")], {
       cwd: folder,
       env: { PATH: process.env["PATH"], LOG: log, SCRIPT: script, HOME: "/home/me", LC_ALL: "C.UTF-8" },
       encoding: "utf8",

@@ -66,7 +66,7 @@ export async function createShellProject({ isNew }: { readonly isNew: boolean })
   const placed = (word: string) => word.replaceAll("file:///home/me/notes/", stand.base);
   if (!isNew) await stand.run(["trust", "--yes"]);
   return {
-    run: (words) => stand.run(words.map(placed)),
+    run: (words) => stand.run(words.map(placed), { input: "" }),
     [Symbol.dispose]: () => stand.remove(),
   };
 }

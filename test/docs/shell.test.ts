@@ -28,6 +28,8 @@ interface OwnCommand {
 function ownCommand(words: ShellCommand): OwnCommand | undefined {
   const [program, file] = words;
   if (program === "pressmark") return { words: words.slice(1), isStarted: false };
+  // The single executable.
+  if (program?.endsWith("/pressmark-linux-x64")) return { words: words.slice(1), isStarted: true };
   if (program === "node" && file?.endsWith("bin/pressmark.js")) return { words: words.slice(2), isStarted: false };
   // sudo -u NAME -H pressmark …
   if (program === "sudo" && words[4] === "pressmark") return { words: words.slice(5), isStarted: true };
@@ -49,13 +51,14 @@ it("finds the pages and their commands", () => {
 });
 
 it("finds every command of a block, as a shell would run it", () => {
-  const script = `a "b c" | d > file && /opt/e $(f 'g h')\n# not this\nV=1 i -- "$V" ~/j`;
+  const script = `mkdir -p x; a "b c" | d > x/file && /opt/e $(f 'g h') && k/l\n# not this\nV=1 i -- "$V" ~/j`;
   expect(
     commandsOf(script)
       .map((words) => words.join("|"))
       .sort(),
-  ).toEqual(["/opt/e", "a|b c", "d", "f|g h", "i|--||/home/me/j"]);
+  ).toEqual(["/opt/e", "a|b c", "d", "f|g h", "i|--||/home/me/j", "k/l", "mkdir|-p|x"]);
   expect(() => commandsOf("cat <missing>")).toThrow("bash ended with");
+  expect(() => commandsOf("echo a >> /etc/hosts")).toThrow("writes to a file outside");
 });
 
 it("reads what a comment says of the block below it", () => {
