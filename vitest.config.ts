@@ -30,6 +30,7 @@ export default defineConfig({
             "test/live/**",
             "test/long/**",
             "test/interop/{servers,clients,hosts,tools,bundles}/**",
+            "test/site/site.test.ts",
           ],
         },
       },

@@ -48,6 +48,13 @@ describe("a set in the text of a config", () => {
     );
   });
 
+  it("gets a title where it had none", async () => {
+    const after = { title: "Second", resources: ["x.md", "y.md"] };
+    const edited = await editSet(yaml, "yaml", "second", after);
+    expect(edited).toContain("second: { resources: [ x.md, y.md ], title: Second }");
+    expect(await editSet(yaml, "yaml", "first", { resources: ["README.md", "docs/b.md"] })).not.toContain("title:");
+  });
+
   it("is written behind everything else where there was none", async () => {
     const text = "# mine\nmounts:\n    docs: {source: file, root: docs}";
     expect(await editSet(text, "yaml", "new", { resources: ["a: b.md"] })).toBe(

@@ -87,7 +87,9 @@ async function editYamlSet(text: string, name: string, after: SetSettings | unde
     document.setIn(path, document.createNode(clean(after)));
   } else {
     const { resources, ...others } = clean(after);
-    for (const [key, value] of Object.entries(others)) document.setIn([...path, key], value);
+    for (const [key, value] of Object.entries(others))
+      if (value === undefined) document.deleteIn([...path, key]);
+      else document.setIn([...path, key], value);
     const items: unknown = document.getIn([...path, "resources"]);
     if (yaml.isSeq(items)) changeItems(items, resources, document, yaml.isScalar);
     else document.setIn([...path, "resources"], document.createNode(resources));

@@ -15,7 +15,7 @@ export default defineCommand({
   examples: [
     "pressmark complete",
     `pressmark complete 'file:///home/me/notes/{+path}{?lines,bytes,as}' path do`,
-    `pressmark complete 'git://notes/blob/{ref}{/path*}' path src/ --given ref=main`,
+    `pressmark complete 'git://notes/blob/{ref}{/path*}{?lines,bytes}' path src/ --given ref=main`,
   ],
   takes: {
     template: optional("Template, as the server lists it"),
