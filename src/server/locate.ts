@@ -32,13 +32,20 @@ export async function locate(
   const roots = new Set(createRoutes(mounts).mounts.map(({ root }) => root));
   const exists = async (uri: string) =>
     roots.has(uri) || (await resources.stat(uri, call).catch(() => undefined)) !== undefined;
-  const inMounts = () => urisFor(where, mounts, (folder) => folder);
-  const inCurrent = () => urisIn(where, from, mounts);
-  for (const uri of inTurn(isDotted(where) ? [inCurrent, inMounts] : [inMounts, inCurrent])) {
-    if (uri === where) return withoutSlash(uri, exists);
-    if (await exists(uri)) return uri;
+  for (const spelling of spellingsOf(where)) {
+    const inMounts = () => urisFor(spelling, mounts, (folder) => folder);
+    const inCurrent = () => urisIn(spelling, from, mounts);
+    for (const uri of inTurn(isDotted(where) ? [inCurrent, inMounts] : [inMounts, inCurrent])) {
+      if (uri === where) return withoutSlash(uri, exists);
+      if (await exists(uri)) return uri;
+    }
   }
   throw notFound(where);
+}
+
+/** A text as it is, composed and decomposed: macOS stores が as two characters, and keyboards type one. */
+export function spellingsOf(text: string): ReadonlySet<string> {
+  return new Set([text, text.normalize("NFC"), text.normalize("NFD")]);
 }
 
 /** Whether a path is explicitly relative: `.`, `./a`, `../a`. */

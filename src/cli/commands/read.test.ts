@@ -30,6 +30,15 @@ describe("read", () => {
     expect(await read(["a b%.txt", "--folder", "docs"])).toMatchObject({ out: "with a space" });
   });
 
+  it("finds a name in its other form: composed as typed, or decomposed as macOS stores it", async () => {
+    stand.write(`${"が".normalize("NFD")}/${"ポ.txt".normalize("NFD")}`, "decomposed");
+    stand.write("グ.txt".normalize("NFC"), "composed");
+    expect(await read(["が/ポ.txt".normalize("NFC")])).toMatchObject({ code: 0, out: "decomposed" });
+    expect(await read(["グ.txt".normalize("NFD")])).toMatchObject({ code: 0, out: "composed" });
+    const { err } = await read(["グ.tx".normalize("NFC")]);
+    expect(err).toContain('nearest: "グ.txt"'.normalize("NFC"));
+  });
+
   it("writes bytes to a pipe, and to a terminal only with --raw", async () => {
     expect((await read(["dot.png"])).bytes).toEqual(png);
     expect((await read(["dot.png", "--raw"], { terminal: true })).bytes).toEqual(png);

@@ -113,7 +113,7 @@ async function correct(
 }
 
 function similarTo(name: string, items: readonly Resource[]): Resource[] {
-  const byName = new Map(items.map((item) => [nameOf(item).toLowerCase(), item]));
+  const byName = new Map(items.map((item) => [folded(nameOf(item)), item]));
   return nearestOf(bareName(name), [...byName.keys()], maxNearest).map((key) => byName.get(key)!);
 }
 
@@ -130,7 +130,7 @@ async function sameName(where: string, { resources, roots }: NearestAccess, call
   for (let seen = 0; seen < maxListed && found.length < maxNearest;) {
     const page = await resources.list(cursor === undefined ? {} : { cursor }, call);
     for (const item of page.items)
-      if (nameOf(item).toLowerCase() === name) found.push(isUri ? readableUri(item.uri) : locationOf(roots, item.uri));
+      if (folded(nameOf(item)) === name) found.push(isUri ? readableUri(item.uri) : locationOf(roots, item.uri));
     cursor = page.next;
     seen += page.items.length + 1;
     if (cursor === undefined) break;
@@ -140,7 +140,12 @@ async function sameName(where: string, { resources, roots }: NearestAccess, call
 
 /** Folded, and without the number of a line, which search prints behind a name. */
 function bareName(name: string): string {
-  return name.toLowerCase().replace(/:\d+(?:-\d+)?$/, "");
+  return folded(name).replace(/:\d+(?:-\d+)?$/, "");
+}
+
+/** Composed, so that a letter and its accent count as one character. */
+function folded(name: string): string {
+  return name.normalize("NFC").toLowerCase();
 }
 
 function nameOf({ uri }: Resource): string {

@@ -3,7 +3,7 @@ import { notFound, ResourceError } from "../../errors.ts";
 import { encodeReadableUri } from "../../lib/readable-uri.ts";
 import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
-import { withoutSlash } from "../../server/locate.ts";
+import { spellingsOf, withoutSlash } from "../../server/locate.ts";
 import { UsageError, type CommandContext } from "../command.ts";
 import { readHeaders } from "./headers.ts";
 import type { ResourceAccess, ReachRoot } from "./resource-access.ts";
@@ -118,11 +118,12 @@ async function locate(where: string, roots: readonly ReachRoot[], pressmark: Res
     const uri = encoded === where || (await isThere(where, pressmark, call)) ? where : encoded;
     return withoutSlash(uri, (each) => isThere(each, pressmark, call));
   }
-  const path = where.split("/").filter((name) => name !== "" && name !== ".");
   const preferred = roots.toSorted((one, other) => Number(other.acceptsPaths) - Number(one.acceptsPaths));
-  for (const { base, uri: root } of preferred) {
-    for (const uri of path.length === 0 ? [root] : urisOfPath(base, path.join("/")))
-      if (await isThere(uri, pressmark, call)) return uri;
+  for (const spelling of spellingsOf(where)) {
+    const path = spelling.split("/").filter((name) => name !== "" && name !== ".");
+    for (const { base, uri: root } of preferred)
+      for (const uri of path.length === 0 ? [root] : urisOfPath(base, path.join("/")))
+        if (await isThere(uri, pressmark, call)) return uri;
   }
   throw notFound(where);
 }
