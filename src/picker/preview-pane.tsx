@@ -67,10 +67,10 @@ export function PreviewPane({ picker, language, now, preview }: PreviewProps) {
         </div>
         <div class="facts-row">
           <p class="facts">
-            {facts.join(" · ")}
+            <span title={facts.join(" · ")}>{facts.join(" · ")}</span>
             {preview.lines && (
               <>
-                {" · "}
+                {"·"}
                 <button type="button" class="link" onClick={() => picker.preview(passage, preview.hit)}>
                   {texts.lines.goTo(preview.lines)}
                 </button>
