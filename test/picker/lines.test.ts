@@ -9,7 +9,8 @@ import { onStage } from "./on-stage.ts";
 const numbered = (count: number, special: Readonly<Record<number, string>>): string =>
   Array.from({ length: count }, (_, index) => `${special[index + 1] ?? `row ${index + 1} of the list`}\n`).join("");
 const large = Array.from({ length: 9000 }, (_, index) => `entry${index + 1} of many\n`).join("");
-const japanese = `${"とても長い名前のフォルダー".repeat(4)}/設計/決済の設計書.md`;
+// Too long for its place, also in a font without these letters.
+const japanese = `${"とても長い名前のフォルダー".repeat(6)}/設計/決済の設計書.md`;
 const files: Readonly<Record<string, string | Uint8Array>> = {
   "long.txt": numbered(2000, { 187: "the quokka sleeps", 1756: "a wombat digs", 1757: "its long burrow" }),
   "code.ts": `${"export const a = 1;\n".repeat(300)}\nexport function platypus(): number {\n  return 1;\n}\n`,
