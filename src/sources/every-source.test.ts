@@ -31,6 +31,7 @@ it("a new source gets an instruction for every step", async () => {
     "write docs/sources/unwritten.md",
     "link docs/sources/unwritten.md in README.md, where it says what Pressmark serves",
     "add a line to CHANGELOG.md",
+    "add unwritten to takenNames in create-pressmark-source/index.js, in alphabetical order",
     "write detect in src/sources/unwritten.ts, or say in undetectable of src/sources/test-missing-steps.ts why pressmark init cannot find it",
     "write filesOf in src/sources/unwritten.ts",
     "add unwritten to backendsAt in test/hostile/unreachable.test.ts",

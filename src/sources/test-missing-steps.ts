@@ -49,6 +49,7 @@ export async function missingSteps(name: string, definition: SourceDefinition): 
     ...contractSteps(name),
     ...(await pageSteps(name, definition)),
     ...linkSteps(name),
+    ...takenSteps(name, definition),
     ...detectSteps(name, definition),
     ...fileSteps(name, definition),
     ...packageSteps(name),
@@ -90,6 +91,15 @@ function linkSteps(name: string): string[] {
       : [`link docs/sources/${name}.md in README.md, where it says what Pressmark serves`]),
     ...(line.test(textOf("CHANGELOG.md")) ? [] : [`add a line to CHANGELOG.md: "- ${name}: …"`]),
   ];
+}
+
+/** A package with the name or scheme of a built-in source would be refused. */
+function takenSteps(name: string, { scheme }: SourceDefinition): string[] {
+  const file = "create-pressmark-source/index.js";
+  const taken = /"(about [^"]*)"/.exec(textOf(file))?.[1]?.split(" ") ?? [];
+  return [...new Set([name, scheme])]
+    .filter((each) => !taken.includes(each))
+    .map((each) => `add ${each} to takenNames in ${file}, in alphabetical order`);
 }
 
 function detectSteps(name: string, { detect }: SourceDefinition): string[] {

@@ -141,7 +141,9 @@ describe("npm create pressmark-source", () => {
   });
 });
 
-it("a package that it writes builds, keeps the contract, and is served once it is trusted", () => {
+// It starts a dozen programs, the compiler among them.
+const timeout = 240_000;
+it("a package that it writes builds, keeps the contract, and is served once it is trusted", { timeout }, () => {
   using project = createProject("@types/node");
   const at = join(project.folder, "pressmark-source-notes");
   run(project.folder, [program, "notes"]);
