@@ -89,7 +89,8 @@ export default defineConfig({
   srcDir: docs,
   outDir: join(import.meta.dirname, "../dist"),
   rewrites: { "README.md": "index.md", "ja/README.md": "ja/index.md" },
-  vite: { plugins: [packagesOfSite] },
+  // The index of the search is one chunk, which is loaded when the search is opened.
+  vite: { plugins: [packagesOfSite], build: { chunkSizeWarningLimit: 2000 } },
   head: [["link", { rel: "icon", href: icon }]],
   markdown: {
     anchor: { slugify: slugOf },

@@ -1,5 +1,5 @@
 /** Commands of other programs that the pages show, and why the test of the pages does not run them. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./code-blocks.ts";
 import type { ShellCommand } from "./shell-commands.ts";
@@ -12,9 +12,13 @@ interface ShellForm {
   check?(words: ShellCommand): string | undefined;
 }
 
-const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  readonly scripts: Readonly<Record<string, string>>;
-};
+/** Scripts of this package, and of those that have a folder of their own here. */
+const scripts = globSync("{,*/,*/*/}package.json", {
+  cwd: root,
+  exclude: (name) => /node_modules|dist/.test(name),
+}).flatMap((file) =>
+  Object.keys((JSON.parse(readFileSync(join(root, file), "utf8")) as { scripts?: object }).scripts ?? {}),
+);
 
 /** The first word after the form that is no option is a file of this repository. */
 const fileExists = (after: number) => (words: ShellCommand) => {
@@ -29,6 +33,9 @@ const shellForms: readonly ShellForm[] = [
   { begins: "npm run", why: "a script of package.json", check: (words) => scriptExists(words[2]) },
   { begins: "npm create pressmark-source", why: "test/create/ runs the program" },
   { begins: "npm install", why: "test/package/ installs the packed package" },
+  { begins: "npm uninstall", why: "removes what the page installed" },
+  { begins: "rm", why: "removes what the page made" },
+  { begins: "code --install-extension", why: "needs VS Code" },
   { begins: "npm pack", why: "test/package/ packs the package" },
   { begins: "npx vitest run", why: "the tests run it", check: fileExists(3) },
   { begins: "node", why: "a program of this repository that takes minutes", check: fileExists(1) },
@@ -57,7 +64,7 @@ const shellForms: readonly ShellForm[] = [
 ];
 
 function scriptExists(name: string | undefined): string | undefined {
-  return name !== undefined && Object.hasOwn(scripts, name) ? undefined : `package.json has no script ${name}`;
+  return name !== undefined && scripts.includes(name) ? undefined : `package.json has no script ${name}`;
 }
 
 /** What is wrong with a command of another program; undefined if nothing is known to be. */
