@@ -30,6 +30,7 @@ export default defineConfig({
             "test/live/**",
             "test/long/**",
             "test/interop/{servers,clients,hosts}/**",
+            "test/package/nodes/**",
           ],
         },
       },

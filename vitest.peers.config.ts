@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/interop/{servers,clients,hosts}/**/*.test.ts"],
+    include: ["test/interop/{servers,clients,hosts}/**/*.test.ts", "test/package/nodes/**/*.test.ts"],
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 180_000,
