@@ -31,6 +31,7 @@ export default defineConfig({
             "test/long/**",
             "test/interop/{servers,clients,hosts,tools,bundles}/**",
             "test/site/site.test.ts",
+            "test/package/nodes/**",
           ],
         },
       },

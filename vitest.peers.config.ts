@@ -3,7 +3,11 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/interop/{servers,clients,hosts,tools,bundles}/**/*.test.ts", "test/site/site.test.ts"],
+    include: [
+      "test/interop/{servers,clients,hosts,tools,bundles}/**/*.test.ts",
+      "test/site/site.test.ts",
+      "test/package/nodes/**/*.test.ts",
+    ],
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 180_000,

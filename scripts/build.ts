@@ -1,11 +1,14 @@
 /** Builds `dist`: the command and the library as modules with shared chunks, and the library's types. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isBuiltin } from "node:module";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import { parseAst } from "rolldown/parseAst";
 import { type Plugin, rolldown } from "rolldown";
 import { buildPicker, buildPickerApp, buildPickerElement } from "./build-picker.ts";
+import { bundledPackages } from "./bundled-packages.ts";
+import { buildVocabulary } from "./build-vocabulary.ts";
 import { refuseWarnings } from "./refuse-warnings.ts";
 import { noticesOfThirdParties, thirdParties } from "./third-parties.ts";
 
@@ -34,7 +37,8 @@ const workers: Plugin = {
 const leanBuiltins: Plugin = {
   name: "lean-builtins",
   transform: {
-    filter: { code: /from "node:/ },
+    // Packages may name a variable like a global, as in `import process from "node:process"`.
+    filter: { code: /from "node:/, id: { exclude: /\/node_modules\// } },
     handler(code) {
       const edits = parseAst(code, { lang: "ts" }).body.flatMap((statement) => {
         if (statement.type !== "ImportDeclaration" || statement.importKind === "type") return [];
@@ -60,6 +64,9 @@ function lookAt(module: string, specifiers: Specifiers): string {
     .join(" ");
 }
 
+const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+};
 const clientEntries = ["index", "stdio"];
 
 await rm(dist, { recursive: true, force: true });
@@ -70,6 +77,7 @@ const [picker] = await Promise.all([
   buildModules(),
   buildClient(),
   buildTypes(),
+  mkdir(dist, { recursive: true }).then(() => buildVocabulary(join(root, "node_modules"), join(dist, "o200k_base.br"))),
 ]);
 await writeFile(join(dist, "third-parties.md"), await noticesOfThirdParties());
 process.stdout.write(`picker: ${(picker.scriptBytes / 1000).toFixed(1)} kB of compressed script\n`);
@@ -79,8 +87,7 @@ async function buildModules(): Promise<void> {
     cwd: root,
     platform: "node",
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
-    // Resolving a package takes longer than running this one.
-    external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
+    external: isExternal,
     plugins: [workers, leanBuiltins, thirdParties],
     onLog: refuseWarnings,
   });
@@ -111,6 +118,15 @@ async function buildModules(): Promise<void> {
     minify: { compress: true, mangle: false, codegen: false },
   });
   await bundle.close();
+}
+
+/** Packages stay outside, except those that are bundled, with what they import and our own dependencies do not include. */
+function isExternal(id: string, importer: string | undefined): boolean {
+  if (id.startsWith(".") || isAbsolute(id)) return false;
+  const name = /^(?:@[^/]+\/)?[^/]+/.exec(id)![0];
+  if (bundledPackages.includes(name)) return false;
+  const isOfBundled = importer?.includes(`${sep}node_modules${sep}`) ?? false;
+  return !isOfBundled || isBuiltin(id) || name in dependencies;
 }
 
 /** Built separately: the other chunks use Node, and a browser must be able to load this one. */

@@ -5,6 +5,11 @@ import type { Plugin } from "rolldown";
 
 const folders = new Set<string>();
 
+/** Records a package whose data end up in `dist`. */
+export function recordThirdParty(folder: string): void {
+  folders.add(folder);
+}
+
 /** Records the packages that end up in a bundle. */
 export const thirdParties: Plugin = {
   name: "third-parties",

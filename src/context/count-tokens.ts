@@ -1,4 +1,10 @@
-/** Counts tokens: with a real tokenizer if one is installed, else by an estimate that is rather too high. */
+/** Counts tokens: as o200k does, or by an estimate that is rather too high. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
+import { packageFolder } from "../lib/package-folder.ts";
+import { createO200kCount } from "./o200k.ts";
 import { estimateTokens } from "../lib/estimate-tokens.ts";
 
 export interface CountTokens {
@@ -11,26 +17,17 @@ export interface CountTokens {
 /** Estimates from the characters alone. */
 export const estimate: CountTokens = { name: "estimate", count: estimateTokens };
 
-/** The part of the package that is used. */
-interface Encoding {
-  encode_ordinary(text: string): { readonly length: number };
-}
-
-const packageName = "tiktoken";
 let best: Promise<CountTokens> | undefined;
 
-/** Exact for models that use o200k, if the package `tiktoken` is installed; else the estimate. */
+/** Exact for models that use o200k. Without the file of its vocabulary, which the build writes, the estimate. */
 export function bestCounter(): Promise<CountTokens> {
   best ??= loadTokenizer().catch(() => estimate);
   return best;
 }
 
 async function loadTokenizer(): Promise<CountTokens> {
-  const loaded: unknown = await import(packageName);
-  const { get_encoding: open } = loaded as { readonly get_encoding: (name: string) => Encoding };
-  const encoding = open("o200k_base");
-  // Special tokens in a text are counted as plain text.
-  const count = (text: string): number => encoding.encode_ordinary(text).length;
+  const file = join(packageFolder(), "dist", "o200k_base.br");
+  const count = createO200kCount(await promisify(brotliDecompress)(await readFile(file)));
   return { name: "o200k_base", count: (text) => pieces(text).reduce((sum, piece) => sum + count(piece), 0) };
 }
 

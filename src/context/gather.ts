@@ -48,7 +48,7 @@ export interface GatherRequest {
   /** Prefixes of the URIs of mounts: the pack shows paths below one of them. Default: the common folder of the candidates. */
   readonly roots?: readonly string[];
   /**
-   * Counts tokens: "best" uses the package `tiktoken` if it is installed. Default: "estimate". With a custom counter, all
+   * Counts tokens: "best" as o200k does. Default: "estimate". With a custom counter, all
    * work is done on the calling thread.
    */
   readonly counter?: "estimate" | "best" | CountTokens;

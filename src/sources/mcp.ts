@@ -4,7 +4,6 @@ import { besidesOthers } from "../lib/besides-others.ts";
 import { intOption } from "../lib/int-option.ts";
 import { lastingFailure, notFound, ResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import { isPackageMissing, packageNeeded } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-locations.ts";
 import { directoryType, hasChildrenKey } from "../resources.ts";
@@ -25,7 +24,6 @@ import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
 import { createUpstreamAuth, subjectTokenOf } from "./mcp/upstream-auth.ts";
 
-const neededPackage = "@modelcontextprotocol/client";
 /** Stops at this many pages of an endless list. */
 const maxPages = 1000;
 /** Up to this many entries are compared when the list changes; beyond that, a change of everything is announced. */
@@ -141,28 +139,17 @@ function createUpstream(
 
   async function load(): Promise<RemoteServer> {
     const { url, headers, auth, command, args, env, cwd, era, timeoutMs } = options;
-    try {
-      const { createRemoteServer, httpWays } = await import("../client/connect.ts");
-      const connectionOptions = { era, timeoutMs, now: monotonicMs, headers, ...relayed?.connectOptions };
-      if (url !== undefined) {
-        const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime, caller));
-        const overHttp = { ...connectionOptions, ...signedIn };
-        return createRemoteServer(httpWays(url, overHttp), overHttp, url);
-      }
-      const { programWay } = await import("../client/program.ts");
-      const { checkTrust: beforeStart } = runtime;
-      const program = {
-        command: command ?? "",
-        args,
-        env,
-        cwd,
-        beforeStart,
-      };
-      return createRemoteServer([programWay(program)], connectionOptions);
-    } catch (cause) {
-      if (!isPackageMissing(cause, neededPackage)) throw cause;
-      throw lastingFailure(packageNeeded("the source mcp needs", neededPackage), cause);
+    const { createRemoteServer, httpWays } = await import("../client/connect.ts");
+    const connectionOptions = { era, timeoutMs, now: monotonicMs, headers, ...relayed?.connectOptions };
+    if (url !== undefined) {
+      const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime, caller));
+      const overHttp = { ...connectionOptions, ...signedIn };
+      return createRemoteServer(httpWays(url, overHttp), overHttp, url);
     }
+    const { programWay } = await import("../client/program.ts");
+    const { checkTrust: beforeStart } = runtime;
+    const program = { command: command ?? "", args, env, cwd, beforeStart };
+    return createRemoteServer([programWay(program)], connectionOptions);
   }
 
   return {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { bundledPackages } from "../../scripts/bundled-packages.ts";
 
 const { peerDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -25,12 +26,15 @@ function packagesOf(file: string): ReadonlyMap<string, string> {
   return packages;
 }
 
+/** Used in every program: it is part of the chunks that are always loaded. */
+const isLarge = (name: string) => name !== "@std-uritemplate/std-uritemplate";
+
 const sources = readdirSync(import.meta.dirname).filter((name) => /^[a-z0-9]+\.ts$/.test(name));
 
 it.each(sources)(
-  "%s is loaded without optional packages: a mount must not fail because another one needs some",
+  "%s is loaded without optional and large packages: a mount must not fail, nor start later, because another one needs some",
   (name) => {
-    const optional = Object.keys(peerDependencies);
+    const optional = [...Object.keys(peerDependencies), ...bundledPackages.filter(isLarge), "unpdf"];
     const loaded = [...packagesOf(join(import.meta.dirname, name))].filter(([specifier]) =>
       optional.some((each) => specifier === each || specifier.startsWith(`${each}/`)),
     );

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { z } from "zod";
+import { bundledPackages } from "../../scripts/bundled-packages.ts";
 import { withOptions } from "../config/reference.ts";
 import type { SourceDefinition } from "../source.ts";
 
@@ -130,7 +131,7 @@ function fileSteps(name: string, { options }: SourceDefinition): string[] {
   ];
 }
 
-/** Packages that are loaded on first use, besides our own dependencies. */
+/** Packages that are loaded on first use, besides our own dependencies and those in `dist`. */
 function packageSteps(name: string): string[] {
   const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
     textOf("package.json"),
@@ -138,7 +139,7 @@ function packageSteps(name: string): string[] {
   const code = codeOf(name);
   const loaded = code.matchAll(/(?<!typeof )\bimport\("((?:@[^/"]+\/)?[^./"][^/"]*)/g);
   return [...new Set(Array.from(loaded, ([, each]) => each!))]
-    .filter((each) => !each.startsWith("node:") && !(each in dependencies))
+    .filter((each) => !each.startsWith("node:") && !(each in dependencies) && !bundledPackages.includes(each))
     .flatMap((each) => [
       ...(each in peerDependencies ? [] : [`add "${each}" to peerDependencies in package.json`]),
       ...(peerDependenciesMeta[each]?.optional

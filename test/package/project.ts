@@ -88,7 +88,7 @@ export function packedFile(): string {
 /** Changes with every file that is packed. */
 function stateOfPackage(): string {
   const hash = createHash("sha256");
-  for (const part of ["package.json", "README.md", "CHANGELOG.md", "bin", "dist", "docs"]) {
+  for (const part of ["package.json", "README.md", "CHANGELOG.md", "bin", "dist", "docs", "examples"]) {
     const path = join(root, part);
     const files = statSync(path).isDirectory() ? readdirSync(path, { recursive: true, encoding: "utf8" }).sort() : [""];
     for (const file of files) {

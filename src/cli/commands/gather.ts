@@ -30,9 +30,7 @@ export default defineCommand({
     markdown: flag("Print Markdown. This is the default"),
     xml: flag("Print XML"),
     json: flag("Print one JSON object: the passages and the receipt"),
-    exact: flag(
-      "Count tokens exactly, if the package tiktoken is installed. Default: an estimate, which takes no time to load",
-    ),
+    exact: flag("Count tokens as o200k does. Default: an estimate, which is rather too high and takes no time to load"),
     "no-wait": flag("Use the index as it is, without updating it first"),
     ...readingFlags,
   },

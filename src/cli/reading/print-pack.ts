@@ -1,5 +1,4 @@
 /** Prints a pack on standard output and its receipt on standard error, for `gather` and `pick`. */
-import { packageNeeded } from "../../lib/missing-package.ts";
 import { ResourceError } from "../../errors.ts";
 import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
@@ -31,7 +30,7 @@ export async function printPack(
   const pack: Pack = await gather(resources, { ...ask, roots: bases }, call);
   const { receipt, items, format, text } = pack;
   if (ask.counter === "best" && receipt.counter === "estimate")
-    warn(`tokens are estimated; ${packageNeeded("an exact count needs", "tiktoken")}`);
+    warn("tokens are estimated: the file dist/o200k_base.br is missing or damaged; install Pressmark again");
   const shown = [...receipt.included, ...receipt.leftOut].map(({ uri }) => uri);
   const { pathOf } = createShownPaths(shown, pack.base);
   if (receipt.ready !== undefined && receipt.ready < 1)

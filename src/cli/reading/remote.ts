@@ -1,7 +1,6 @@
 /** Connects the reading commands to another server. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { encodeReadableUri } from "../../lib/readable-uri.ts";
-import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
 import { spellingsOf, withoutSlash } from "../../server/locate.ts";
 import { UsageError, type CommandContext } from "../command.ts";
@@ -11,7 +10,6 @@ import { splitCommand } from "./split-command.ts";
 import { explainUnreachable } from "./unreachable.ts";
 import { urisOfPath } from "./uris-of-path.ts";
 
-const neededPackage = "@modelcontextprotocol/client";
 /** Time limit for connecting and the first lists. */
 const openingMs = 60_000;
 
@@ -54,8 +52,6 @@ async function connectTo(
     );
     return await connectProgram({ command, args, cwd: folder, env: seen }, options);
   } catch (cause) {
-    if (isPackageMissing(cause, neededPackage))
-      throw new ResourceError("unsupported", packageNeeded("--server needs", neededPackage), { cause });
     if (cause instanceof ResourceError && cause.kind === "denied" && header.length === 0)
       throw new ResourceError(
         "denied",

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { type ConfigFormat, configFormatOf, configFormats, parse } from "./formats.ts";
 import { FormatError, formatName } from "./leaf.ts";
 import { parseFile } from "./parse-file.ts";
-import { parseToml } from "./parse-toml.ts";
 
 async function read(text: string, format: ConfigFormat): Promise<readonly (readonly [string, unknown, number])[]> {
   return (await parse(text, format)).map(({ path, value, line }) => [formatName(path), value, line] as const);
@@ -199,14 +198,6 @@ describe("parsing", () => {
       undefined,
       undefined,
     ]);
-  });
-});
-
-it("TOML needs a package, and the error names the command that installs it", async () => {
-  const missing = Object.assign(new Error("Cannot find package 'smol-toml'"), { code: "ERR_MODULE_NOT_FOUND" });
-  await expect(parseToml("a = 1", () => Promise.reject(missing))).rejects.toMatchObject({
-    kind: "unsupported",
-    message: `a TOML file needs the package "smol-toml"; run in Pressmark's checkout: npm install`,
   });
 });
 

@@ -1,18 +1,10 @@
 /** Parses TOML: a package reads the values, and a scan of the text locates their lines. */
-import { unsupported } from "../../errors.ts";
-import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { createLeaves, FormatError, type ConfigValue, maxConfigDepth, formatName } from "./leaf.ts";
 
 type Path = readonly (string | number)[];
 
-const neededPackage = "smol-toml";
-
-/** `load` imports the package. */
-export async function parseToml(
-  text: string,
-  load: () => Promise<typeof import("smol-toml")> = () => import("smol-toml"),
-): Promise<readonly ConfigValue[]> {
-  const { parse, TomlError } = await load().catch(orTellHow);
+export async function parseToml(text: string): Promise<readonly ConfigValue[]> {
+  const { parse, TomlError } = await import("smol-toml");
   let root: unknown;
   try {
     root = parse(text, { integersAsBigInt: "asNeeded", maxDepth: maxConfigDepth, unsafeKeyBehaviour: "keep" });
@@ -36,11 +28,6 @@ export async function parseToml(
 
   visit(root, [], 1);
   return leaves.all;
-}
-
-function orTellHow(cause: unknown): never {
-  if (!isPackageMissing(cause, neededPackage)) throw cause;
-  throw unsupported(packageNeeded("a TOML file needs", neededPackage), cause);
 }
 
 function toScalar(value: unknown): ConfigValue["value"] {

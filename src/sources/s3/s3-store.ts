@@ -1,6 +1,5 @@
 /** S3 over HTTP, for AWS and stores with the same API. */
-import { packageNeeded } from "../../lib/missing-package.ts";
-import { denied, quote, ResourceError, unavailable, unsupported } from "../../errors.ts";
+import { denied, quote, ResourceError, unavailable } from "../../errors.ts";
 import { scanXml, type XmlHandler } from "../../backends/documents/xml.ts";
 import { skipEmpty, type StorePage } from "../../backends/objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../../backends/objects/object-store.ts";
@@ -52,7 +51,7 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
   ): Promise<Request> {
     const { inQuery, ...init } = requested;
     if (!credentials) return new Request(url, init);
-    const { AwsClient } = await loadSigner();
+    const { AwsClient } = await import("aws4fetch");
     const { accessKeyId, secretAccessKey, sessionToken } = await credentials.get();
     const client = new AwsClient({
       accessKeyId,
@@ -142,14 +141,6 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
 
 function versioned({ version }: ObjectWhere): Record<string, string> {
   return version === undefined ? {} : { versionId: version };
-}
-
-async function loadSigner(): Promise<typeof import("aws4fetch")> {
-  try {
-    return await import("aws4fetch");
-  } catch (cause) {
-    throw unsupported(packageNeeded("the source s3 needs", "aws4fetch"), cause);
-  }
 }
 
 async function textOf(response: Response, signal: AbortSignal): Promise<string> {
