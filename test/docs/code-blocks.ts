@@ -61,10 +61,14 @@ export function blocksOf(page: string, text = textOf(page)): readonly CodeBlock[
 
 export const blocks: readonly CodeBlock[] = pages.flatMap((page) => blocksOf(page));
 
+/** The text with spaces instead of its blocks of code; lines stay where they are. */
+export function proseOf(text: string): string {
+  return text.replaceAll(/^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$/gm, (code) => code.replaceAll(/[^\n]/g, " "));
+}
+
 /** Commands within sentences: code spans that begin with the word. */
 export function spansOf(page: string, word: string): readonly string[] {
-  const prose = textOf(page).replaceAll(/^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$/gm, "");
-  return Array.from(prose.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g), ([, code]) => code!).filter(
+  return Array.from(proseOf(textOf(page)).matchAll(/(?<!`)`([^`\n]+)`(?!`)/g), ([, code]) => code!).filter(
     (code) => code === word || code.startsWith(`${word} `),
   );
 }

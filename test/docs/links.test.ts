@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { headingsOf } from "../../src/sources/docs/headings.ts";
-import { blocks, pages, root, textOf } from "./code-blocks.ts";
+import { blocks, pages, proseOf, root, textOf } from "./code-blocks.ts";
 
 const decisions = readdirSync(join(root, "docs/decisions")).map((name) => `docs/decisions/${name}`);
 
@@ -14,9 +14,7 @@ interface Link {
 
 /** Links and pictures outside of code, in Markdown and HTML. */
 function linksIn(text: string): readonly Link[] {
-  const prose = text
-    .replaceAll(/^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$/gm, (code) => code.replaceAll(/[^\n]/g, " "))
-    .replaceAll(/`[^`\n]*`/g, (code) => " ".repeat(code.length));
+  const prose = proseOf(text).replaceAll(/`[^`\n]*`/g, (code) => " ".repeat(code.length));
   const found = prose.matchAll(/\]\(<?([^\s()>]+)>?(?: "[^"]*")?\)|(?:href|src|srcset)="([^"\s]+)"/g);
   return Array.from(found, (match) => ({
     to: match[1] ?? match[2] ?? "",
