@@ -8,7 +8,7 @@ import { licenceProblems, licenceReport } from "./release/licences.ts";
 import { partsOf } from "./release/parts.ts";
 import { createSbom, sbomProblems } from "./release/sbom.ts";
 import { packedFiles, tarballProblems } from "./release/tarball.ts";
-import { replaceVersion, undeclared, versionPlaces } from "./release/version-places.ts";
+import { isRelated, replaceVersion, undeclared, versionPlaces } from "./release/version-places.ts";
 
 const usage = `npm run release -- VERSION [--date DATE] [--write]    prepare a release; without --write nothing is changed
 npm run release -- --files FOLDER                     write the files that belong to the current version
@@ -78,15 +78,23 @@ function changedFiles(version: string, date: string): ReadonlyMap<string, string
   const changed = new Map<string, string>();
   const edit = (file: string, change: (text: string) => string): void => {
     try {
-      changed.set(file, change(changed.get(file) ?? read(file)));
+      const text = changed.get(file) ?? read(file);
+      const edited = change(text);
+      if (edited !== text) changed.set(file, edited);
     } catch (cause) {
       problems.push((cause as Error).message);
     }
   };
   edit("CHANGELOG.md", (text) => closeSection(text, version, date));
-  for (const place of versionPlaces) edit(place.file, (text) => replaceVersion(text, place, current, version));
-  if (version === current) return changed;
   const containing = git("grep", "--files-with-matches", "--fixed-strings", "-I", current).split("\n");
+  for (const place of versionPlaces) {
+    const { files, path } = place;
+    const isNamed = (file: string): boolean =>
+      typeof files === "string" ? files === file : files.test(file) && (path !== undefined || isRelated(file));
+    for (const file of new Set([...(typeof files === "string" ? [files] : []), ...containing.filter(isNamed)]))
+      edit(file, (text) => replaceVersion(text, file, place, current, version));
+  }
+  if (version === current) return changed;
   for (const file of containing)
     for (const line of undeclared(file, changed.get(file) ?? read(file), current))
       problems.push(`${line} contains ${current}; add the place to scripts/release/version-places.ts`);

@@ -17,10 +17,14 @@ const maxFileBytes = 1_000_000;
 const required = ["package.json", "README.md", "LICENSE", "CHANGELOG.md"];
 const forbidden: readonly RegExp[] = [
   /(?:^|\/)(?:src|tests?|bench|scripts|node_modules|\.git|\.github)\//,
-  /\.test\.|(?:^|\/)test-[^/]*\.(?:js|ts)$/,
+  // Examples may have tests.
+  /^(?!examples\/).*(?:\.test\.|(?:^|\/)test-[^/]*\.(?:js|ts)$)/,
   /(?:^|\/)\.(?:env|npmrc)/,
   /\.(?:key|map|p12|pem|pfx|tgz)$/,
 ];
+
+/** Compressed, or examples with words to be replaced. */
+const withoutSecrets = /\.(?:gz|png)$|\.example\./;
 
 export function packedFiles(folder: string): Tarball {
   const text = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
@@ -52,7 +56,7 @@ function fileProblems(path: string, bytes: number, folder: string): readonly str
   const problems: string[] = [];
   if (forbidden.some((pattern) => pattern.test(path))) problems.push(`the tarball contains ${path}`);
   if (bytes > maxFileBytes) problems.push(`${path} has ${bytes} bytes, more than ${maxFileBytes}`);
-  if (!/\.(?:gz|png)$/.test(path)) {
+  if (!withoutSecrets.test(path)) {
     const text = readFileSync(join(folder, path), "utf8");
     for (const { from, kind } of findSecrets(text))
       problems.push(`${path}:${text.slice(0, from).split("\n").length} contains ${kind}`);

@@ -1,5 +1,5 @@
 /** `npm run release`, in a copy of the repository. */
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { closeSection } from "../../scripts/release/changelog.ts";
@@ -13,6 +13,11 @@ describe("preparing a release", () => {
   beforeAll(() => {
     tree = createReleaseTree();
     current = (JSON.parse(read("package.json")) as { version: string }).version;
+    mkdirSync(join(tree.folder, "bundles/new"), { recursive: true });
+    const bundle = { version: current, packages: [{ version: current, args: [`pressmark@${current}`] }] };
+    write("bundles/new/server.json", JSON.stringify(bundle));
+    tree.git("add", "bundles");
+    tree.git("commit", "--quiet", "--message", "bundle");
   });
   afterAll(() => tree[Symbol.dispose]());
 
@@ -33,9 +38,16 @@ describe("preparing a release", () => {
     expect(read("CHANGELOG.md")).toMatch(/^# Changelog\n\n.*\n\n## 99\.0\.0 \(2026-11-20\)\n\n- /);
     for (const file of ["package.json", "package-lock.json", "create-pressmark-source/package.json"])
       expect(JSON.parse(read(file))).toMatchObject({ version: "99.0.0" });
-    const files = new Set(["CHANGELOG.md", ...versionPlaces.map(({ file }) => file)]);
-    expect(tree.git("diff", "--name-only").trim().split("\n").sort()).toEqual([...files].sort());
-    expect(tree.git("rev-list", "--count", "HEAD").trim()).toBe("1");
+    const changed = tree.git("diff", "--name-only").trim().split("\n");
+    const named = versionPlaces.map(({ files }) => files).filter((files) => typeof files === "string");
+    expect(changed).toEqual(
+      expect.arrayContaining(["CHANGELOG.md", "bundles/new/server.json", "docs/embedding.md", ...named]),
+    );
+    expect(JSON.parse(read("bundles/new/server.json"))).toEqual({
+      version: "99.0.0",
+      packages: [{ version: "99.0.0", args: ["pressmark@99.0.0"] }],
+    });
+    expect(tree.git("rev-list", "--count", "HEAD").trim()).toBe("2");
     expect(tree.git("tag")).toBe("");
     tree.git("checkout", "--quiet", ".");
   });
@@ -89,18 +101,17 @@ describe("the changelog", () => {
 
 describe("a place of the version", () => {
   it("may be an element of an array, and keeps the rest of the text", () => {
-    const place = { file: "server.json", path: ["packages", "0", "version"] };
+    const place = { files: "server.json", path: ["packages", "0", "version"] };
     const text = `{ "version": "1.0.0", "packages": [{"version" : "1.0.0"}] }`;
-    expect(replaceVersion(text, place, "1.0.0", "1.1.0")).toBe(
+    expect(replaceVersion(text, "server.json", place, "1.0.0", "1.1.0")).toBe(
       `{ "version": "1.0.0", "packages": [{"version" : "1.1.0"}] }`,
     );
   });
 
-  it.each([["{}"], [`{ "version": 1 }`], [`{ "version": "2.0.0" }`]])("must have the version: %s", (text) => {
-    const place = { file: "a.json", path: ["version"] };
-    expect(() => replaceVersion(text, place, "1.0.0", "1.1.0")).toThrow(
-      "a.json at version: is not a string with 1.0.0",
-    );
+  it.each([["{}"], [`{ "version": 1 }`], [`{ "version": "2.0.0" }`]])("must be in a file that is named: %s", (text) => {
+    const place = { files: "a.json", path: ["version"] };
+    const replace = (file: string) => replaceVersion(text, file, place, "1.0.0", "1.1.0");
+    expect(() => replace("a.json")).toThrow("a.json does not have 1.0.0 at version");
   });
 
   it("is found in a file that does not declare it, but not in longer numbers", () => {

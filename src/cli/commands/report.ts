@@ -52,8 +52,8 @@ async function describeVersions({ version, env }: CommandContext) {
   const folder = packageFolder();
   const embedded = isExecutable() ? await listPackageFiles(join(folder, "packages")) : [];
   const optional = Object.keys((await readManifest()).peerDependencies).map((name) => {
-    const absent = embedded.includes(`${name}.js`) ? "in the executable" : "not installed";
-    return [name, installedVersion(name, folder) ?? absent] as const;
+    const found = embedded.includes(`${name}.js`) ? "in the executable" : installedVersion(name, folder);
+    return [name, found ?? "not installed"] as const;
   });
   return {
     pressmark: version,

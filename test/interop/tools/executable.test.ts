@@ -155,6 +155,12 @@ describe("the executable", () => {
     expect(child.exitCode).toBe(0);
   });
 
+  it("reports which packages it contains", async () => {
+    const { stdout } = await run(program, ["report"], { cwd: join(root, "home"), env });
+    expect(stdout).toMatch(/\bpg\b.*in the executable/);
+    expect(stdout).toMatch(/\btiktoken\b.*not installed/);
+  });
+
   it("adds itself to a host by its own path", async () => {
     expect(await command("add", "claude-desktop", "--yes")).toContain(JSON.stringify(program));
   });
