@@ -11,7 +11,7 @@ import { expectServes } from "./visit-server.ts";
 const root = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const json = <T>(path: string): T => JSON.parse(read(path)) as T;
-const own = json<{ readonly version: string; readonly mcpName?: string }>("package.json");
+const own = json<{ readonly version: string; readonly mcpName: string }>("package.json");
 
 /** Manifests with a key "version". */
 const versioned = [
@@ -69,7 +69,7 @@ describe("server.json", () => {
   });
 
   it("has the name by which the registry recognizes the package", () => {
-    expect(own.mcpName ?? ours.name).toBe(ours.name);
+    expect(own.mcpName).toBe(ours.name);
   });
 
   it("names the version of the package", () => {
