@@ -5,10 +5,18 @@ import { type Command, type commonFlags, type FlagValues, UsageError, type Comma
 import { allCommands, commands, loadCommand } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 import { helpFor, overview } from "./help.ts";
+import { neededPackages } from "../lib/missing-package.ts";
 import { nearest } from "../lib/nearest.ts";
 import { plainText, print } from "./print.ts";
 
 export async function main(words: readonly string[], world: CommandContext): Promise<number> {
+  const code = await runCommand(words, world);
+  if (neededPackages().length === 0 || !world.out.isTTY || !world.err.isTTY) return code;
+  const { offerInstall } = await import("./offer-install.ts");
+  return (await offerInstall(words, neededPackages(), world)) ?? code;
+}
+
+async function runCommand(words: readonly string[], world: CommandContext): Promise<number> {
   try {
     const [name, ...rest] = words;
     if (name === "--version" || name === "-V") {

@@ -31,6 +31,7 @@ export interface InstallFolder extends AsyncDisposable {
   readonly folder: string;
   /** The user's home folder. */
   readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
   /** Runs lines in a shell that stops at the first failure; returns what they print. Throws if one fails. */
   run(lines: string | undefined): Promise<string>;
   /** Starts the installed command over stdio; returns the results of these requests in order. */
@@ -63,6 +64,7 @@ export function createInstallFolder(node = process.execPath): InstallFolder {
   return {
     folder,
     home,
+    env,
     async run(lines) {
       if (lines === undefined) throw new Error("docs/install.md has no such lines");
       const { stdout } = await promisify(execFile)("sh", ["-ec", lines], { cwd: folder, env });
