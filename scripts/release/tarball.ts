@@ -10,8 +10,8 @@ export interface Tarball {
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
-const maxPackedBytes = 4_000_000;
-const maxUnpackedBytes = 10_000_000;
+const maxPackedBytes = 5_000_000;
+const maxUnpackedBytes = 12_000_000;
 const maxFileBytes = 1_000_000;
 
 const required = ["package.json", "README.md", "LICENSE", "CHANGELOG.md"];
