@@ -21,8 +21,8 @@ const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 const noticeOfNode = `## Node.js ${process.versions.node}\n\nhttps://github.com/nodejs/node/blob/${process.version}/LICENSE\n`;
 
-/** Not embedded: `tiktoken` loads a file of its own when it runs, `vitest` is for tests. */
-const leftOut = new Set(["tiktoken", "vitest"]);
+/** Not embedded: for tests. */
+const leftOut = new Set(["vitest"]);
 
 /** Writes the executable and, beside it, the licences of what it contains (`<file>.third-parties.md`). */
 export async function buildExecutable(file: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function buildExecutable(file: string): Promise<void> {
       "package.json": join(root, "package.json"),
       "packages.json": join(working, "packages.json"),
       ...(await filesBelow(join(working, "packages"), "packages", /\.js$/)),
-      ...(await filesBelow(dist, "dist", /\.js$|^picker(?:\/|-app\.html$)|^third-parties\.md$/)),
+      ...(await filesBelow(dist, "dist", /^(?!element\/)(?!.*\.d\.ts$)/)),
     };
     const blob = join(working, "blob");
     await writeFile(

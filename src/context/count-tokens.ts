@@ -1,8 +1,8 @@
 /** Counts tokens: as o200k does, or by an estimate that is rather too high. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
+import { readPackageFile } from "../lib/package-files.ts";
 import { packageFolder } from "../lib/package-folder.ts";
 import { createO200kCount } from "./o200k.ts";
 import { estimateTokens } from "../lib/estimate-tokens.ts";
@@ -27,7 +27,7 @@ export function bestCounter(): Promise<CountTokens> {
 
 async function loadTokenizer(): Promise<CountTokens> {
   const file = join(packageFolder(), "dist", "o200k_base.br");
-  const count = createO200kCount(await promisify(brotliDecompress)(await readFile(file)));
+  const count = createO200kCount(await promisify(brotliDecompress)(await readPackageFile(file)));
   return { name: "o200k_base", count: (text) => pieces(text).reduce((sum, piece) => sum + count(piece), 0) };
 }
 

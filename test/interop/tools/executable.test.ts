@@ -155,10 +155,14 @@ describe("the executable", () => {
     expect(child.exitCode).toBe(0);
   });
 
+  it("counts tokens exactly", async () => {
+    expect(await command("gather", "ink", "--exact", "--folder", join(project, "notes"))).toContain("(o200k_base)");
+  });
+
   it("reports which packages it contains", async () => {
     const { stdout } = await run(program, ["report"], { cwd: join(root, "home"), env });
     expect(stdout).toMatch(/\bpg\b.*in the executable/);
-    expect(stdout).toMatch(/\btiktoken\b.*not installed/);
+    expect(stdout).toMatch(/\bvitest\b.*not installed/);
   });
 
   it("adds itself to a host by its own path", async () => {
