@@ -17,7 +17,7 @@ export function isExecutable(): boolean {
   return import.meta.dirname.startsWith(process.execPath + sep);
 }
 
-/** What starts Pressmark: the launcher, which needs Node, or the single executable. */
+/** The program that starts Pressmark: the launcher, which needs Node, or the single executable. */
 export function programFile(): string {
   return isExecutable() ? process.execPath : join(packageFolder(), "bin", "pressmark.js");
 }

@@ -1,4 +1,4 @@
-/** What a test of the whole server cannot set: dates of the certificate, a server with nothing to serve, and the passage of time. */
+/** Readiness that a test of the whole server cannot reach: dates of the certificate, a server with nothing to serve, and the passage of time. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";

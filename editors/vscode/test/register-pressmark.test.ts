@@ -43,7 +43,7 @@ describe("server definitions", () => {
 
   it("are one for each folder, with the program of the settings", async () => {
     editor.setProgram("/opt/pressmark");
-    editor.setFolders("/work/one", "/work/two");
+    editor.setFolders("/home/me/one", "/home/me/two");
     start();
     expect((await definitions())!.map(({ label, command }) => [label, command])).toEqual([
       ["pressmark (one)", "/opt/pressmark"],
@@ -70,7 +70,7 @@ describe("the picker's panel", () => {
   });
 
   it("is one for each folder, which a person chooses among several", async () => {
-    editor.setFolders("/work/one", "/work/two");
+    editor.setFolders("/home/me/one", "/home/me/two");
     start();
     await editor.run("pressmark.openPicker");
     await editor.run("pressmark.openPicker");
