@@ -22,12 +22,13 @@ function headOf(text: string): ObjectHead {
 /** A correct store, in memory. */
 function createStore(content: Content): ObjectStore {
   const objectsIn = (bucket: string) => {
-    const objects = content[bucket];
+    const objects = Object.hasOwn(content, bucket) ? content[bucket] : undefined;
     if (!objects) throw new ResourceError("not-found", "no such bucket");
     return objects;
   };
   const textAt = ({ bucket, key, mark }: { bucket: string; key: string; mark?: string | undefined }) => {
-    const text = objectsIn(bucket)[key];
+    const objects = objectsIn(bucket);
+    const text = Object.hasOwn(objects, key) ? objects[key] : undefined;
     if (text === undefined) throw new ResourceError("not-found", "no such object");
     if (mark !== undefined && mark !== text) throw new ResourceError("unavailable", "it is another by now");
     return text;
