@@ -25,6 +25,7 @@ const asked: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["p", "--remove"],
   ],
   doctor: [[]],
+  report: [[], ["--json"]],
   add: [["claude-code", "--http"]],
   init: [[]],
 };
