@@ -26,6 +26,7 @@ export const english: readonly PageGroup[] = [
       "security",
       "deployment",
       "health",
+      "monitoring",
       "bundles",
       "executable",
       "reliability",
