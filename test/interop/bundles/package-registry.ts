@@ -1,14 +1,16 @@
-/** A package registry that has the packed package as if it were published, and passes requests for other packages on. */
+/** A package registry that has the packed package as if it were published, and redirects requests for other packages. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { packedFile } from "../../package/project.ts";
 
 export interface PackageRegistry extends AsyncDisposable {
   readonly url: string;
+  /** Lines for the `.npmrc` of a user whose npm uses it. */
+  readonly settings: string;
 }
 
 export async function startPackageRegistry(): Promise<PackageRegistry> {
@@ -20,22 +22,22 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
   const next = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
   const integrity = `sha512-${createHash("sha512").update(packed).digest("base64")}`;
   const tarball = `/${name}/-/${name}-${version}.tgz`;
-  const server = createServer(async ({ url: path = "/", headers }, response) => {
+  const server = createServer(({ url: path = "/" }, response) => {
     if (path === tarball) return response.end(packed);
     if (path === `/${name}`) {
       const versions = { [version]: { ...manifest, dist: { tarball: `${url}${tarball}`, integrity } } };
       return response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
     }
-    const answer = await fetch(new URL(path, next), { headers: { accept: headers.accept ?? "*/*" } }).catch(
-      () => undefined,
-    );
-    return response.writeHead(answer?.status ?? 502).end(answer && Buffer.from(await answer.arrayBuffer()));
+    return response.writeHead(302, { Location: new URL(path, next).href }).end();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // Other packages come from the registry of this machine, which may have a certificate of its own.
+  const authorities = execFileSync("npm", ["config", "get", "cafile"], { encoding: "utf8" }).trim();
   return {
     url,
+    settings: `registry=${url}\n${existsSync(authorities) ? `cafile=${authorities}\n` : ""}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
