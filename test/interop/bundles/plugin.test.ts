@@ -30,7 +30,7 @@ afterAll(async () => {
 /** A place whose npm knows the package and has it: hosts wait only 30 seconds for a server, also while it is downloaded. */
 async function createPlace(program: HostProgram): Promise<HostPlace> {
   const place = createHostPlace(program);
-  place.write("home/.npmrc", `${registry.settings}cache=${cache}\nupdate-notifier=false\naudit=false\n`);
+  place.write("home/.npmrc", `registry=${registry.url}\ncache=${cache}\nupdate-notifier=false\naudit=false\n`);
   const { mcpServers } = JSON.parse(readFileSync(join(plugin, ".mcp.json"), "utf8"));
   const { command, args } = mcpServers.pressmark as { readonly command: string; readonly args: readonly string[] };
   await promisify(execFile)(command, [...args.slice(0, args.indexOf("stdio")), "--version"], { env: place.env });
