@@ -64,6 +64,12 @@ describe("report", () => {
     expect(out).toContain("`````\na line\n````\nanother\n`````\n");
   });
 
+  it("keeps its paths where the home folder is the whole disk", async () => {
+    const words = ["report", "--json", "--config", "other.yaml", "--server", "http://127.0.0.1:9/mcp"];
+    const { out } = await stand.run(words, { env: { HOME: "/", NOTE_SECRET: secret } });
+    expect(JSON.parse(out).config.file).toBe(`${stand.folder}/other.yaml`);
+  });
+
   it("says that a log is missing", async () => {
     const { code, err } = await stand.run(["report", "--log", "nowhere.log", "--server", "http://127.0.0.1:9/mcp"]);
     expect(code).not.toBe(0);

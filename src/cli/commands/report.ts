@@ -41,7 +41,9 @@ export default defineCommand({
       log: given.log === undefined ? undefined : await lastLines(given.log, world),
     };
     const home = homeFolder(world.env);
-    const masked = mapTexts(report, (each) => redact(each).replaceAll(home, "~")) as typeof report;
+    // A service may have the whole disk as its home.
+    const withoutHome = (each: string) => (dirname(home) === home ? each : each.replaceAll(home, "~"));
+    const masked = mapTexts(report, (each) => withoutHome(redact(each))) as typeof report;
     await print(world.out, given.json ? `${JSON.stringify(masked, undefined, 2)}\n` : plainText(toMarkdown(masked)));
     if (!world.isQuiet)
       world.err.write("pressmark: names of mounts, files and callers are in it; read it before you share it\n");
