@@ -24,12 +24,7 @@ export async function withFileLock<T>(
   work: () => T | Promise<T>,
   { folder, timeoutMs = 30_000, signal }: FileLockOptions,
 ): Promise<T> {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new FileLockError(`cannot create the folder ${JSON.stringify(folder)}; check its permissions`, { cause });
-  }
-  const path = join(folder, `${createHash("sha256").update(file).digest("hex").slice(0, 32)}.lock`);
+  const path = lockPath(file, folder);
   let held = tryLock(path);
   for (let waitedMs = 0; held === undefined; waitedMs += lookMs) {
     signal?.throwIfAborted();
@@ -45,7 +40,22 @@ export async function withFileLock<T>(
   }
 }
 
+/** Takes the lock if it is free. It is held until the returned function is called, or this process ends. */
+export function tryFileLock(file: string, folder: string): (() => void) | undefined {
+  const held = tryLock(lockPath(file, folder));
+  return held && (() => held.close());
+}
+
 export class FileLockError extends Error {}
+
+function lockPath(file: string, folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new FileLockError(`cannot create the folder ${JSON.stringify(folder)}; check its permissions`, { cause });
+  }
+  return join(folder, `${createHash("sha256").update(file).digest("hex").slice(0, 32)}.lock`);
+}
 
 /** Undefined while another process holds it. */
 function tryLock(path: string): DatabaseSync | undefined {

@@ -17,6 +17,11 @@ export class Lru<K, V> extends Map<K, V> {
     this.#limits = limits;
   }
 
+  /** Sum of all sizes. */
+  get totalSize(): number {
+    return this.#size;
+  }
+
   override get(key: K): V | undefined {
     const value = super.get(key);
     if (value === undefined) return undefined;

@@ -36,12 +36,14 @@ export interface Attached {
   /** Resolves with the reason when the connection has ended. */
   readonly over: Promise<unknown>;
   end(): Promise<void>;
+  /** Ends it without waiting for a server that may be gone. */
+  abandon(): void;
 }
 
 const idleMs = 30_000;
 
-/** `source` is named in the error if "pg" is missing. */
-export function createPool(source: string, options: ConnectionOptions): Pool {
+/** `user` begins the error if "pg" is missing: `the source "postgres"`. */
+export function createPool(user: string, options: ConnectionOptions): Pool {
   const { target, tls, timeoutMs, maxConnections } = options;
   const password = options.password ?? target.password;
   const { toError } = createRefusals({ timeoutMs, secrets: password ? [password, encodeURIComponent(password)] : [] });
@@ -127,7 +129,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       },
       (cause: unknown) => {
         loaded = undefined;
-        throw unsupported(packageNeeded(`the source "${source}" needs`, "pg"), cause);
+        throw unsupported(packageNeeded(`${user} needs`, "pg"), cause);
       },
     );
     return loaded;
@@ -215,6 +217,10 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         },
         async end() {
           await client.end().catch(() => undefined);
+        },
+        abandon() {
+          (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
+          resolve(undefined);
         },
       };
     },

@@ -1,0 +1,91 @@
+/** The leases that this process holds or waits for. How a lease is taken and renewed is the engine's. */
+import { cancelled } from "../errors.ts";
+import type { HeldLease } from "./leases.ts";
+
+interface WaitingLease {
+  readonly name: string;
+  grant(lease: HeldLease): void;
+}
+
+interface OwnedLease extends HeldLease {
+  /** Without telling the engine. */
+  lose(): void;
+}
+
+export interface HeldLeases {
+  readonly held: ReadonlyMap<string, OwnedLease>;
+  /** Names that someone waits for, each once. */
+  waitingNames(): string[];
+  /** Rejects with "cancelled". */
+  wait(name: string, signal: AbortSignal): Promise<HeldLease>;
+  /** `free` tells the engine. */
+  own(name: string, fence: number, free: () => Promise<void>): OwnedLease;
+  /** To the one who has waited longest; released if nobody waits any more. */
+  grant(lease: HeldLease): void;
+  /** Rejects all who wait. */
+  close(): void;
+}
+
+export function createHeldLeases(): HeldLeases {
+  const held = new Map<string, OwnedLease>();
+  const waiting = new Set<WaitingLease>();
+  const closing = new AbortController();
+  return {
+    held,
+    waitingNames: () => [...new Set(Array.from(waiting, ({ name }) => name))].sort(),
+
+    wait(name, signal) {
+      const either = AbortSignal.any([signal, closing.signal]);
+      return new Promise((resolve, reject) => {
+        if (either.aborted) return reject(cancelled(either.reason));
+        const leave = (): void => {
+          waiting.delete(entry);
+          reject(cancelled(either.reason));
+        };
+        const entry: WaitingLease = {
+          name,
+          grant(lease) {
+            waiting.delete(entry);
+            either.removeEventListener("abort", leave);
+            resolve(lease);
+          },
+        };
+        either.addEventListener("abort", leave, { once: true });
+        waiting.add(entry);
+      });
+    },
+
+    own(name, fence, free) {
+      const ending = new AbortController();
+      const lose = (): void => {
+        if (held.get(name) === lease) held.delete(name);
+        ending.abort();
+      };
+      const lease: OwnedLease = {
+        name,
+        fence,
+        signal: ending.signal,
+        lose,
+        async release() {
+          if (ending.signal.aborted) return;
+          lose();
+          await free();
+        },
+      };
+      held.get(name)?.lose();
+      held.set(name, lease);
+      return lease;
+    },
+
+    grant(lease) {
+      for (const each of waiting)
+        if (each.name === lease.name) {
+          each.grant(lease);
+          return;
+        }
+      void lease.release().catch(() => undefined);
+    },
+
+    close: () => closing.abort(),
+  };
+}

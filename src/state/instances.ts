@@ -1,0 +1,105 @@
+/** The running instances of a server, for operators. Nothing depends on this table. */
+import { hostname } from "node:os";
+import { lastingFailure } from "../errors.ts";
+import type { Runtime } from "../runtime.ts";
+import type { SharedDatabase, SharedSql } from "./database.ts";
+
+export interface InstanceFacts {
+  /** Random for each process. */
+  readonly id: string;
+  /** Version of Pressmark. */
+  readonly version: string;
+  /** Name of the machine. Default: its host name. */
+  readonly host?: string | undefined;
+  /** Where it answers. */
+  readonly url?: string | undefined;
+  /** Digest of its config: all instances should have the same. */
+  readonly config?: string | undefined;
+}
+
+export interface InstanceInfo extends Required<Pick<InstanceFacts, "id" | "version" | "host">> {
+  readonly url?: string;
+  readonly config?: string;
+  /** ISO 8601, by the clock of the database. */
+  readonly started: string;
+  /** Whether it has been heard of within the last seconds. */
+  readonly isAlive: boolean;
+}
+
+const beatMs = 5000;
+const aliveMs = 3 * beatMs;
+
+export interface RegisteredInstance {
+  /** Removes it from the list. */
+  close(): Promise<void>;
+}
+
+/** Resolves once it is listed. Then says every few seconds that it lives. */
+export async function registerInstance(
+  database: SharedDatabase,
+  facts: InstanceFacts,
+  runtime: Pick<Runtime, "wait">,
+): Promise<RegisteredInstance> {
+  const closing = new AbortController();
+
+  async function beat(): Promise<void> {
+    await database.query(
+      `insert into instances (id, host, version, url, config) values ($1, $2, $3, $4, $5)
+       on conflict (id) do update set seen = clock_timestamp()`,
+      [facts.id, facts.host ?? hostname(), facts.version, facts.url ?? null, facts.config ?? null],
+    );
+  }
+
+  async function keepBeating(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await runtime.wait(beatMs, closing.signal).catch(() => undefined);
+      // The database may be away, which others report.
+      if (!closing.signal.aborted) await beat().catch(() => undefined);
+    }
+  }
+
+  await beat();
+  await database.query("delete from instances where seen < clock_timestamp() - interval '1 hour'");
+  const beating = keepBeating();
+  return {
+    async close() {
+      closing.abort();
+      await beating;
+      await database.query("delete from instances where id = $1", [facts.id]).catch(() => undefined);
+    },
+  };
+}
+
+/** The oldest first. */
+export async function listInstances(sql: SharedSql): Promise<readonly InstanceInfo[]> {
+  const rows = await sql.query<{
+    id: string;
+    host: string;
+    version: string;
+    url: string | null;
+    config: string | null;
+    started: Date;
+    alive: boolean;
+  }>(
+    `select id, host, version, url, config, started, seen > clock_timestamp() - $1::integer * interval '1 ms' as alive
+     from instances order by started, id`,
+    [aliveMs],
+  );
+  return rows.map(({ url, config, started, alive, ...rest }) => ({
+    ...rest,
+    ...(url !== null && { url }),
+    ...(config !== null && { config }),
+    started: started.toISOString(),
+    isAlive: alive,
+  }));
+}
+
+/** Rejects while an instance of another version runs: what a contract migration removes, it may still use. */
+export async function checkVersions(sql: SharedSql, version: string): Promise<void> {
+  const others = (await listInstances(sql)).filter((each) => each.isAlive && each.version !== version);
+  if (others.length === 0) return;
+  const names = others.map((each) => `${each.host} (${each.version})`).join(", ");
+  throw lastingFailure(
+    `instances of other versions are running: ${names}; update or stop them, then run: pressmark migrate`,
+  );
+}

@@ -1,0 +1,170 @@
+/** What is special about a bus in NATS: URLs, credentials, TLS, and streams that operators change. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "@nats-io/transport-node";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { natsMissing, type NatsServer, startNats } from "../../test/live/nats.ts";
+import { startTcpProxy } from "../../test/live/tcp-proxy.ts";
+import type { Bus } from "./bus.ts";
+import type { SharedDatabase } from "./database.ts";
+import { parseNatsUrl } from "./nats-url.ts";
+import { openBus } from "./open-bus.ts";
+import { listenTo } from "./test-bus-listener.ts";
+import { testRuntime } from "./test-buses.ts";
+import { failureOf } from "./test-database.ts";
+
+describe("the URL of NATS", () => {
+  it.each([
+    ["nats://127.0.0.1", { servers: ["127.0.0.1:4222"], isTls: false, replicas: 1 }],
+    ["nats://t%40ken@a:1,b", { servers: ["a:1", "b:4222"], isTls: false, replicas: 1, token: "t@ken" }],
+    ["tls://u:p%3A:q@[::1]:5/", { servers: ["[::1]:5"], isTls: true, replicas: 1, user: "u", pass: "p::q" }],
+    ["tls://h?replicas=3&ca=/a.pem", { servers: ["h:4222"], isTls: true, replicas: 3, authority: "/a.pem" }],
+  ])("%s is understood", (url, target) => {
+    expect(parseNatsUrl(url)).toEqual(target);
+  });
+
+  it.each([
+    "http://user:secret@a",
+    "nats://",
+    "nats://user:secret@a/path",
+    "nats://user:secret@a b",
+    "nats://user:secret%@a",
+    "nats://user:secret@a?replicas=9",
+    "nats://user:secret@a?secret=1",
+    "nats://user:secret@a:port",
+    "nats://user:sec@ret@a",
+  ])("%s is refused, and the error contains no part of it", (url) => {
+    let message = "";
+    try {
+      parseNatsUrl(url);
+    } catch (cause) {
+      message = (cause as Error).message;
+    }
+    expect(message).toContain('"server.bus"');
+    expect(message).not.toContain("sec");
+  });
+});
+
+describe("a bus in NATS", () => {
+  const missing = natsMissing();
+  if (missing !== undefined) return it.skip(`is not tested: ${missing}`, () => undefined);
+  const opened: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const each of opened.splice(0).toReversed()) await each.close();
+  });
+
+  async function start(config?: string, files?: Readonly<Record<string, string>>): Promise<NatsServer> {
+    const server = await startNats(config, files);
+    opened.push(server);
+    return server;
+  }
+
+  async function open(url: string, logged: string[] = []): Promise<Bus> {
+    const database = { schema: "shop" } as SharedDatabase;
+    const bus = await openBus({ url, database, runtime: testRuntime(logged), instance: "test" });
+    opened.push(bus);
+    return bus;
+  }
+
+  it("signs in with a token", async () => {
+    const { port } = await start(`authorization { token: "a@token" }`);
+    const bus = await open(`nats://a%40token@127.0.0.1:${port}`);
+    const listener = await listenTo(bus, "a");
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    await listener.until(1);
+  });
+
+  it("logs once that the password is refused, and no secret", async () => {
+    const { port } = await start(`authorization { user: "pressmark", password: "right" }`);
+    const logged: string[] = [];
+    const bus = await open(`nats://pressmark:the-wrong-one@127.0.0.1:${port}`, logged);
+    const error = await failureOf(bus.publish({ topic: "a", body: 1, fence: 0 }));
+    expect(error.kind).toBe("unavailable");
+    expect(logged).toEqual([expect.stringContaining('refuses the user, password or token of "server.bus"')]);
+    expect(`${error.message} ${logged.join()}`).not.toContain("the-wrong-one");
+  });
+
+  it("says that JetStream is not turned on", async () => {
+    const server = await start(`accounts { A: { users: [{ user: u, password: p }] } }`);
+    const logged: string[] = [];
+    const bus = await open(`nats://u:p@127.0.0.1:${server.port}`, logged);
+    expect((await failureOf(bus.publish({ topic: "a", body: 1, fence: 0 }))).kind).toBe("unavailable");
+    expect(logged).toEqual([expect.stringContaining("offers no JetStream")]);
+  });
+
+  it("uses TLS, and refuses a server that the authority did not sign", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "pressmark-tls-"));
+    opened.push({ close: async () => rmSync(folder, { recursive: true }) });
+    const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+    execFileSync(
+      "openssl",
+      ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...subject, "-keyout", key, "-out", certificate],
+      { stdio: "ignore" },
+    );
+    const files = { "key.pem": readFileSync(key, "utf8"), "certificate.pem": readFileSync(certificate, "utf8") };
+    const { port } = await start(`tls { cert_file: "FOLDER/certificate.pem", key_file: "FOLDER/key.pem" }`, files);
+    const bus = await open(`tls://127.0.0.1:${port}?ca=${encodeURIComponent(certificate)}`);
+    const listener = await listenTo(bus, "a");
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    await listener.until(1);
+    const logged: string[] = [];
+    const distrustful = await open(`tls://127.0.0.1:${port}`, logged);
+    await vi.waitFor(() => expect(logged.join()).toContain("NATS is not reachable"), { timeout: 40_000 });
+    expect(distrustful.status.isConnected).toBe(false);
+  });
+
+  it("reports a gap when the stream was removed, and creates it again", async () => {
+    const { port } = await start();
+    const bus = await open(`nats://127.0.0.1:${port}`);
+    const listener = await listenTo(bus, "a");
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    await listener.until(1);
+    const connection = await connect({ port });
+    const { streams } = await jetstreamManager(connection);
+    await streams.delete("pressmark_shop");
+    await listener.untilGap();
+    await bus.publish({ topic: "a", body: 2, fence: 0 });
+    await listener.until(2);
+    const { config } = await streams.info("pressmark_shop");
+    expect(config).toMatchObject({ subjects: ["pressmark.shop.>"], storage: "file", max_age: 600_000_000_000 });
+    await connection.close();
+  });
+
+  it("reports a gap when another stream has the same numbers", async () => {
+    const { port } = await start();
+    const proxy = await startTcpProxy(port);
+    opened.push(proxy);
+    const bus = await open(`nats://127.0.0.1:${proxy.port}`);
+    const listener = await listenTo(bus, "a");
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    await listener.until(1);
+    proxy.setClosed(true);
+    const connection = await connect({ port });
+    const { streams } = await jetstreamManager(connection);
+    const { config } = await streams.info("pressmark_shop");
+    await streams.delete("pressmark_shop");
+    await streams.add(config);
+    await connection.request("pressmark.shop.other", "[0,1]");
+    proxy.setClosed(false);
+    await listener.untilGap();
+    await connection.close();
+  });
+
+  it("reports a gap for a message of another program", async () => {
+    const { port } = await start();
+    const bus = await open(`nats://127.0.0.1:${port}`);
+    const listener = await listenTo(bus, "a");
+    const connection = await connect({ port });
+    connection.publish(`pressmark.shop.${Buffer.from("a").toString("base64url")}`, "not JSON");
+    connection.publish("pressmark.shop.two.tokens", "anything");
+    await listener.untilGap();
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    await listener.until(1);
+    expect(listener.seen).toEqual(["gap", 1]);
+    await connection.close();
+  });
+});

@@ -1,0 +1,120 @@
+/** The shared state of several instances on a real PostgreSQL. */
+import { afterEach, describe, expect, it } from "vitest";
+import type { SharedDatabase } from "./database.ts";
+import { checkVersions, listInstances } from "./instances.ts";
+import { readMigrations } from "./migrate.ts";
+import { openSharedState, type SharedStateOptions } from "./open-shared-state.ts";
+import type { SharedState } from "./shared-state.ts";
+import { stateMigrations } from "./tables.ts";
+import { failureOf, useDatabase } from "./test-database.ts";
+
+const { missing, open, url, server, runtime, logged } = useDatabase();
+const opened: SharedState[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+});
+
+async function start(options: Partial<SharedStateOptions> = {}): Promise<SharedState> {
+  const state = await openSharedState({ state: url(), runtime, version: "1.0.0", ...options });
+  opened.push(state);
+  return state;
+}
+
+async function connections(database: SharedDatabase): Promise<number> {
+  const rows = await database.query<{ n: number }>(
+    "select count(*) as n from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
+  );
+  return Number(rows[0]?.n);
+}
+
+describe.skipIf(missing)("the shared state", () => {
+  it("is the same for all instances, which are listed while they run", async () => {
+    const [one, two] = await Promise.all([
+      start({ host: "left", url: "http://left:7357", config: "sha256:1" }),
+      start({ host: "right", version: "1.1.0" }),
+    ]);
+    expect(one.instance).not.toBe(two.instance);
+    await one.store.put("sets", "a", { n: 1 });
+    expect((await two.store.get("sets", "a"))?.value).toEqual({ n: 1 });
+    expect(await one.leases.tryAcquire("a")).toBeDefined();
+    expect(await two.leases.tryAcquire("a")).toBeUndefined();
+    const stop = new AbortController();
+    const { promise: heard, resolve } = Promise.withResolvers<unknown>();
+    await two.bus.subscribe("t", { message: ({ body }) => resolve(body), gap: () => undefined }, stop.signal);
+    await one.bus.publish({ topic: "t", body: { n: 2 }, fence: 0 });
+    expect(await heard).toEqual({ n: 2 });
+    stop.abort();
+    const listed = await listInstances(open());
+    expect(listed.map(({ host, version, isAlive }) => [host, version, isAlive]).sort()).toEqual([
+      ["left", "1.0.0", true],
+      ["right", "1.1.0", true],
+    ]);
+    expect(listed.find(({ host }) => host === "left")).toMatchObject({ url: "http://left:7357", config: "sha256:1" });
+    await one.close();
+    expect((await listInstances(open())).map(({ host }) => host)).toEqual(["right"]);
+    expect(await two.leases.tryAcquire("a")).toBeDefined();
+  });
+
+  it("applies migrations of other modules, too", async () => {
+    const own = { area: "x", number: 1, title: "create x", statements: ["create table x (n integer)"] };
+    const { database } = await start({ migrations: [own] });
+    expect(await database.query("select n from x")).toEqual([]);
+    expect((await readMigrations(database, [...stateMigrations, own])).pending).toEqual([]);
+  });
+
+  it("lists an instance that is killed as not alive", async () => {
+    const { database } = await start();
+    await database.query(
+      "insert into instances (id, host, version, seen) values ('dead', 'h', '1', clock_timestamp() - interval '20 s')",
+    );
+    expect((await listInstances(database)).find(({ id }) => id === "dead")?.isAlive).toBe(false);
+  });
+
+  it("knows whether an instance of another version runs", async () => {
+    const state = await start({ host: "left", version: "1.0.0" });
+    await checkVersions(open(), "1.0.0");
+    expect((await failureOf(checkVersions(open(), "2.0.0"))).message).toMatch(/are running: left \(1\.0\.0\); update/);
+    await state.close();
+    await checkVersions(open(), "2.0.0");
+  });
+
+  it("leaves no connection open", async () => {
+    const observer = open({ maxConnections: 1 });
+    const before = await connections(observer);
+    const state = await start();
+    await state.store.follow("sets", () => undefined, new AbortController().signal);
+    await state.close();
+    await expect.poll(() => connections(observer)).toBe(before);
+  });
+
+  it("waits for a database that starts later", async () => {
+    await server().stop("fast");
+    const starting = start();
+    await expect.poll(() => logged.join(), { timeout: 30_000 }).toContain("cannot be used yet; trying for 30 s");
+    await server().start();
+    expect((await starting).database.schema).toMatch(/^test_/);
+  });
+
+  it("gives up after a time, and says what to do without the password", async () => {
+    const absent = url().replace(`:${server().port}/`, ":1/");
+    const error = await failureOf(start({ state: absent, startMs: 50 }));
+    expect(error.message).toMatch(/could not be used .* no database listens there.*; start it, check "server.state"/);
+    expect(error.passing).toBe(false);
+    expect(`${error.stack} ${logged.join()}`).not.toContain(server().password);
+  });
+
+  it("does not wait for what only a person can change", async () => {
+    const wrong = url().replace(server().password, "planted");
+    expect((await failureOf(start({ state: wrong }))).message).toMatch(/rejects the user or the password/);
+    expect(logged).toEqual([]);
+  });
+
+  it("stops waiting when the signal is aborted", async () => {
+    const stop = new AbortController();
+    const starting = start({ state: url().replace(`:${server().port}/`, ":1/"), signal: stop.signal });
+    await expect.poll(() => logged.join()).toContain("cannot be used yet");
+    stop.abort();
+    expect((await failureOf(starting)).kind).toBe("cancelled");
+  });
+});

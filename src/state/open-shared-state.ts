@@ -1,0 +1,102 @@
+/** Opens everything that the instances of a server share. */
+import { randomUUID } from "node:crypto";
+import { cancelled, lastingFailure, ResourceError } from "../errors.ts";
+import type { Runtime } from "../runtime.ts";
+import { type InstanceFacts, registerInstance } from "./instances.ts";
+import { migrate } from "./migrate.ts";
+import type { Migration } from "./migrations.ts";
+import { openBus } from "./open-bus.ts";
+import { openDatabase } from "./open-database.ts";
+import { createPostgresLeases } from "./postgres-leases.ts";
+import { createPostgresStore } from "./postgres-store.ts";
+import type { SharedState } from "./shared-state.ts";
+import { stateMigrations } from "./tables.ts";
+
+export interface SharedStateOptions extends Omit<InstanceFacts, "id"> {
+  /** `server.state`: the URL of the database. */
+  readonly state: string;
+  /** `server.bus`: the URL of NATS. Default: the database carries the changes. */
+  readonly bus?: string | undefined;
+  readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
+  /** Of other modules. Those of records, leases and changes are always applied. */
+  readonly migrations?: readonly Migration[];
+  readonly signal?: AbortSignal;
+  /** How long to wait for a database that is not there yet. */
+  readonly startMs?: number;
+}
+
+const retryMs = 1000;
+/** Time limit of one statement of a migration. */
+const migrationMs = 600_000;
+
+/** Waits for the database, updates its tables, and lists this instance. Rejects with what to do if that fails. */
+export async function openSharedState(options: SharedStateOptions): Promise<SharedState> {
+  const {
+    state,
+    bus: busUrl,
+    runtime,
+    migrations = [],
+    signal = new AbortController().signal,
+    startMs = 30_000,
+  } = options;
+  const instance = randomUUID();
+  const opened: { close(): Promise<void> }[] = [];
+  /** In the opposite order: what uses the database is closed before it. */
+  async function close(): Promise<void> {
+    for (const each of opened.splice(0).toReversed()) await each.close();
+  }
+  function keep<T extends { close(): Promise<void> }>(each: T): T {
+    opened.push(each);
+    return each;
+  }
+
+  try {
+    await prepare({ state, runtime, migrations: [...stateMigrations, ...migrations], signal, startMs });
+    const database = keep(openDatabase({ url: state, runtime }));
+    const store = keep(createPostgresStore({ database, runtime }));
+    const bus = keep(await openBus({ url: busUrl, database, runtime, instance }));
+    const leases = keep(createPostgresLeases({ database, instance, runtime }));
+    keep(await registerInstance(database, { ...options, id: instance }, runtime));
+    return { instance, database, store, bus, leases, close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+}
+
+interface Preparation extends Required<Pick<SharedStateOptions, "state" | "runtime" | "signal" | "startMs">> {
+  readonly migrations: readonly Migration[];
+}
+
+async function prepare({ state, runtime, migrations, signal, startMs }: Preparation): Promise<void> {
+  const database = openDatabase({ url: state, runtime, timeoutMs: migrationMs, maxConnections: 1 });
+  const untilMs = runtime.monotonicMs() + startMs;
+  let isLogged = false;
+  try {
+    for (;;)
+      try {
+        const applied = await migrate(database, migrations);
+        if (applied.length > 0)
+          runtime.log("info", "the tables of the shared database were updated", {
+            migrations: applied.map(({ area, number, title }) => `${area} ${number}: ${title}`),
+          });
+        return;
+      } catch (cause) {
+        if (signal.aborted) throw cancelled(signal.reason);
+        if (!(cause instanceof ResourceError) || !cause.passing) throw cause;
+        if (runtime.monotonicMs() >= untilMs)
+          throw lastingFailure(
+            `the shared database could not be used for ${Math.round(startMs / 1000)} s: ${cause.message}; start it, check "server.state", and start again`,
+            cause,
+          );
+        if (!isLogged)
+          runtime.log("warn", `the shared database cannot be used yet; trying for ${Math.round(startMs / 1000)} s`, {
+            cause,
+          });
+        isLogged = true;
+        await runtime.wait(retryMs, signal).catch(() => undefined);
+      }
+  } finally {
+    await database.close();
+  }
+}

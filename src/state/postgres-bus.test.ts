@@ -1,0 +1,114 @@
+/** What is special about a bus in PostgreSQL: rows that are removed, and notifications without content. */
+import { describe, expect, it, vi } from "vitest";
+import type { Runtime } from "../runtime.ts";
+import type { SharedDatabase } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { createPostgresBus } from "./postgres-bus.ts";
+import { stateMigrations } from "./tables.ts";
+import { listenTo } from "./test-bus-listener.ts";
+import { useDatabase } from "./test-database.ts";
+
+describe("a bus in PostgreSQL", () => {
+  const test = useDatabase();
+  if (test.missing !== undefined) return it.skip(`is not tested: ${test.missing}`, () => undefined);
+
+  async function prepare(): Promise<SharedDatabase> {
+    const database = test.open();
+    await migrate(database, stateMigrations);
+    return database;
+  }
+
+  it("removes messages that are old or too many, now and then", async () => {
+    const database = await prepare();
+    let passedMs = 0;
+    const runtime: Runtime = { ...test.runtime, monotonicMs: () => passedMs };
+    const bus = createPostgresBus({ database, runtime, keepCount: 10 });
+    for (let body = 0; body < 30; body += 1) await bus.publish({ topic: "a", body, fence: 0 });
+    expect(await countOf(database)).toBe(30);
+    await database.query("update changes set at = at - interval '11 minutes' where seq < 25");
+    await database.query("insert into changes values ('ended', 1, 0, '1', now() - interval '11 minutes')");
+    passedMs += 30_000;
+    await bus.publish({ topic: "a", body: 30, fence: 0 });
+    await vi.waitFor(async () => expect(await countOf(database)).toBe(7));
+    passedMs += 30_000;
+    await bus.publish({ topic: "b", body: 1, fence: 0 });
+    for (let body = 31; body < 45; body += 1) await bus.publish({ topic: "a", body, fence: 0 });
+    passedMs += 30_000;
+    await bus.publish({ topic: "b", body: 2, fence: 0 });
+    await vi.waitFor(async () => expect(await countOf(database)).toBe(12));
+    await bus.close();
+  });
+
+  it("notifies with topic and number, and no content", async () => {
+    const database = await prepare();
+    const stop = new AbortController();
+    const heard: string[] = [];
+    await new Promise<void>((connected) => {
+      const hear = { notified: (payload: string) => void heard.push(payload), connected, lost: () => undefined };
+      database.listen(`${database.schema}_bus`, hear, stop.signal);
+    });
+    const bus = createPostgresBus({ database, runtime: test.runtime });
+    await bus.publish({ topic: "mount:my notes", body: { secret: "content" }, fence: 7 });
+    await vi.waitFor(() => expect(heard).toEqual(["mount:my notes 1"]));
+    stop.abort();
+    await bus.close();
+  });
+
+  it("stores messages that wait in one transaction", async () => {
+    const database = await prepare();
+    const bus = createPostgresBus({ database, runtime: test.runtime });
+    const sent = Array.from({ length: 900 }, (_, body) => bus.publish({ topic: `topic ${body % 3}`, body, fence: 0 }));
+    await Promise.all(sent);
+    const [row] = await database.query<{ count: number }>("select count(distinct xmin::text) from changes");
+    // The first alone, then 500, then the rest.
+    expect(row?.count).toBe(3);
+    await bus.close();
+  });
+
+  it("reads many and large messages a page at a time", async () => {
+    const database = await prepare();
+    const bus = createPostgresBus({ database, runtime: test.runtime });
+    const listener = await listenTo(bus, "a");
+    const large = "x".repeat(400_000);
+    await Promise.all(Array.from({ length: 1200 }, (_, body) => bus.publish({ topic: "a", body, fence: 0 })));
+    for (let count = 0; count < 12; count += 1) await bus.publish({ topic: "a", body: large, fence: 0 });
+    await bus.publish({ topic: "a", body: "end", fence: 0 });
+    await listener.until("end");
+    expect(listener.seen.slice(0, 1200)).toEqual(Array.from({ length: 1200 }, (_, body) => body));
+    expect(listener.seen.slice(1200)).toEqual([...Array.from({ length: 12 }, () => large), "end"]);
+    await bus.close();
+  });
+
+  it("finds messages whose notification was missed", async () => {
+    const database = await prepare();
+    const bus = createPostgresBus({ database, runtime: test.runtime, pollMs: 20 });
+    const listener = await listenTo(bus, "a");
+    await database.transaction(async (sql) => {
+      await sql.query("insert into topics values ('a', 1, 0)");
+      await sql.query("insert into changes values ('a', 1, 0, '\"without notification\"')");
+    });
+    await listener.until("without notification");
+    await bus.close();
+  });
+
+  it("reports a gap when the database was restored from a backup", async () => {
+    const database = await prepare();
+    const bus = createPostgresBus({ database, runtime: test.runtime, pollMs: 20 });
+    for (let body = 0; body < 5; body += 1) await bus.publish({ topic: "a", body, fence: 0 });
+    const listener = await listenTo(bus, "a");
+    await database.transaction(async (sql) => {
+      await sql.query("update topics set last = 2");
+      await sql.query("delete from changes where seq > 2");
+    });
+    await listener.untilGap();
+    await bus.publish({ topic: "a", body: "continued", fence: 0 });
+    await listener.until("continued");
+    expect(listener.seen).toEqual(["gap", "continued"]);
+    await bus.close();
+  });
+});
+
+async function countOf(database: SharedDatabase): Promise<number> {
+  const [row] = await database.query<{ count: number }>("select count(*) from changes");
+  return Number(row?.count);
+}

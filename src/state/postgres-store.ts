@@ -1,0 +1,195 @@
+/** Records and logs in the shared database. */
+import type { Runtime } from "../runtime.ts";
+import { checkKey, checkName } from "./check-key.ts";
+import type { SharedDatabase, SqlParameter } from "./database.ts";
+import type { PutOptions, RecordValue, Store, StoredRecord } from "./store.ts";
+
+export interface PostgresStoreOptions {
+  readonly database: SharedDatabase;
+  readonly runtime: Pick<Runtime, "wait" | "log">;
+}
+
+interface RecordRow {
+  readonly key: string;
+  readonly value: RecordValue;
+  readonly version: number;
+}
+
+const pageSize = 500;
+/** How often expired rows are removed. Until then they are ignored. */
+const purgeMs = 60_000;
+/** A time that is longer than this does not end. */
+const foreverMs = 100 * 365 * 86_400_000;
+
+const isCurrent = "(records.expires is null or records.expires > clock_timestamp())";
+const stored = `$3::json, nextval('record_versions'), clock_timestamp() + $4::double precision * interval '1 ms'`;
+
+/** `$5` is the channel. Followers are told in the transaction of the change. */
+const told = (change: string): string =>
+  `with changed as (${change} returning version) select version, pg_notify($5, $1) from changed`;
+const insert = `insert into records (kind, key, value, version, expires) values ($1, $2, ${stored})
+  on conflict (kind, key) do update set value = excluded.value, version = excluded.version, expires = excluded.expires`;
+const putSql = told(insert);
+const createSql = told(`${insert} where not ${isCurrent}`);
+const replaceSql = told(`update records set (value, version, expires) = (${stored})
+  where kind = $1 and key = $2 and version::text = $6 and ${isCurrent}`);
+
+/** On which changed kinds are announced. Channels belong to the whole database, so the name contains the schema. */
+export function recordsChannel(schema: string): string {
+  return `${schema}.records`;
+}
+
+export function createPostgresStore({ database, runtime }: PostgresStoreOptions): Store {
+  const channel = recordsChannel(database.schema);
+  const closing = new AbortController();
+  const followers = new Set<{ readonly kind: string; changed(): void }>();
+  let listening: Promise<void> | undefined;
+  void purge();
+
+  /** Resolves once notifications are received. */
+  function listen(): Promise<void> {
+    listening ??= new Promise((armed) => {
+      let isFirst = true;
+      database.listen(
+        channel,
+        {
+          notified(payload) {
+            for (const { kind, changed } of followers) if (kind === payload) changed();
+          },
+          connected() {
+            // Changes may have been missed.
+            if (!isFirst) for (const { changed } of followers) changed();
+            isFirst = false;
+            armed();
+          },
+          lost: () => undefined,
+        },
+        closing.signal,
+      );
+      closing.signal.addEventListener("abort", () => armed());
+    });
+    return listening;
+  }
+
+  async function purge(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await runtime.wait(purgeMs, closing.signal).catch(() => undefined);
+      if (closing.signal.aborted) return;
+      await database
+        .query(
+          `delete from records where ctid = any(array(select ctid from records where expires <= clock_timestamp() limit 10000))
+             and expires <= clock_timestamp()`,
+        )
+        .catch((cause: unknown) => runtime.log("warn", "expired records cannot be removed at present", { cause }));
+    }
+  }
+
+  return {
+    async get(kind, key) {
+      check(kind, key);
+      const [row] = await database.query<RecordRow>(
+        `select key, value, version from records where kind = $1 and key = $2 and ${isCurrent}`,
+        [kind, key],
+      );
+      return row && toRecord(row);
+    },
+
+    async list(kind) {
+      checkName(kind);
+      const rows = await database.query<RecordRow>(
+        `select key, value, version from records where kind = $1 and ${isCurrent} order by key`,
+        [kind],
+      );
+      return rows.map(toRecord);
+    },
+
+    async put(kind, key, value, options: PutOptions = {}) {
+      check(kind, key);
+      const { expiresInMs = Infinity, ifVersion } = options;
+      const text = JSON.stringify(value);
+      const values: SqlParameter[] = [kind, key, text, expiresInMs < foreverMs ? expiresInMs : null, channel];
+      if (ifVersion !== undefined) values.push(ifVersion);
+      const sql = ifVersion !== undefined ? replaceSql : isNewOnly(options) ? createSql : putSql;
+      const rows = await database.query<{ version: number }>(sql, values);
+      const version = rows[0]?.version;
+      return version === undefined ? undefined : { key, value: JSON.parse(text), version: String(version) };
+    },
+
+    async remove(kind, key) {
+      check(kind, key);
+      const rows = await database.query<{ current: boolean }>(
+        `with changed as (delete from records where kind = $1 and key = $2 returning ${isCurrent} as current)
+         select current, pg_notify($3, $1) from changed`,
+        [kind, key, channel],
+      );
+      return rows[0]?.current === true;
+    },
+
+    async append(log, entries) {
+      checkName(log);
+      if (entries.length === 0) return;
+      await database.query(
+        `insert into logs (log, value)
+         select $1, entry::json from unnest($2::text[]) with ordinality as given (entry, place) order by place`,
+        [log, entries.map((entry) => JSON.stringify(entry))],
+      );
+    },
+
+    async *read(log) {
+      checkName(log);
+      for (let last = 0; ;) {
+        const rows = await database.query<{ number: number; value: RecordValue }>(
+          `select number, value from logs where log = $1 and number > $2 order by number limit ${pageSize}`,
+          [log, last],
+        );
+        yield* rows.map(({ value }) => value);
+        if (rows.length < pageSize) return;
+        last = rows.at(-1)?.number ?? last;
+      }
+    },
+
+    async trim(log, keep) {
+      checkName(log);
+      await database.query(
+        `delete from logs where log = $1 and number <= (
+           select number from logs where log = $1 order by number desc offset $2 limit 1)`,
+        [log, keep],
+      );
+    },
+
+    async follow(kind, changed, signal) {
+      checkName(kind);
+      if (signal.aborted) return;
+      const follower = { kind, changed };
+      const leave = Promise.withResolvers<void>();
+      followers.add(follower);
+      signal.addEventListener(
+        "abort",
+        () => {
+          followers.delete(follower);
+          leave.resolve();
+        },
+        { once: true },
+      );
+      await Promise.race([listen(), leave.promise]);
+    },
+
+    async close() {
+      closing.abort();
+      followers.clear();
+    },
+  };
+}
+
+function check(kind: string, key: string): void {
+  checkName(kind);
+  checkKey(key);
+}
+
+function isNewOnly(options: PutOptions): boolean {
+  return "ifVersion" in options && options.ifVersion === undefined;
+}
+
+function toRecord({ key, value, version }: RecordRow): StoredRecord {
+  return { key, value, version: String(version) };
+}
