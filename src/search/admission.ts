@@ -67,7 +67,8 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
   };
 }
 
-function boostOf(priority: number | null, modified: number | null, now: number): number {
+/** Factor for the priority and the age of a document. */
+export function boostOf(priority: number | null, modified: number | null, now: number): number {
   const age = modified === null ? Infinity : Math.max(0, now - modified);
   return (1 + priorityCounts * ((priority ?? 0.5) - 0.5)) * (1 + recencyCounts * 2 ** (-age / halfLifeMs));
 }

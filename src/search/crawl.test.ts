@@ -99,7 +99,7 @@ describe("a crawl", () => {
   it("indexes everything, and reports its progress", async () => {
     const { source } = createMemory({ "a/one.md": "apple tea", "b.md": "green tea", "c.bin": new Uint8Array([0, 1]) });
     const { crawl, until } = begin(source);
-    expect(crawl.state).toMatchObject({ phase: "counting", ready: 0 });
+    expect(crawl.state).toMatchObject({ phase: "waiting", ready: 0 });
     await until(isComplete);
     expect(found("tea")).toEqual(["a/one.md", "b.md"]);
     expect(stored()).toEqual(["a/one.md", "b.md", "c.bin"]);

@@ -5,7 +5,7 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType, serverCaller } from "../resources.ts";
 import type { Entry, Source, SourceChange, Runtime } from "../source.ts";
-import type { IndexedDocument, IndexStore, Stored } from "./store.ts";
+import type { CrawledStore, IndexedDocument, Stored } from "./store.ts";
 import { encodeQuery } from "./address-key.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
@@ -19,7 +19,7 @@ export type HeardChange =
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
   readonly source: Pick<Source, "list" | "listIndexed" | "indexedSince" | "read" | "stat" | "order" | "isUnordered">;
-  readonly store: IndexStore;
+  readonly store: CrawledStore;
   readonly runtime: Runtime;
   /** True if changes are reported through `hear`. If not, or no longer, everything is checked again every `everyMs`. */
   readonly isWatched: boolean;
@@ -57,7 +57,12 @@ export interface CrawlState {
 
 /** Size of a batch: changes are handled between batches, and a kill loses at most one. */
 const batchDocuments = 256;
-const defaultBatchChars = 1024 * 1024;
+/**
+ * A pass doubles the size of its batches up to this: the first texts are found soon, and many texts are written in few segments, which
+ * takes half of the CPU.
+ */
+const maxBatchDocuments = 2048;
+const defaultBatchChars = 2 * 1024 * 1024;
 const readsAtOnce = 4;
 const statsAtOnce = 16;
 const pageSize = 1000;
@@ -66,6 +71,13 @@ const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
 /** After this time, messages and signals get their turn. */
 const sliceMs = 10;
+
+interface BatchOptions {
+  /** Number of documents in a batch. */
+  readonly most?: number;
+  /** Called after each batch. */
+  readonly between?: (settled: number) => Promise<void>;
+}
 
 interface Work {
   readonly entry: Entry;
@@ -114,8 +126,8 @@ export function createCrawl(options: CrawlOptions) {
   }
 
   /** Writing takes much longer than reading. */
-  function remember(name: string, value: string): void {
-    if ((store.note(name) ?? "") !== value) store.setNote(name, value);
+  async function remember(name: string, value: string): Promise<void> {
+    if (((await store.note(name)) ?? "") !== value) await store.setNote(name, value);
   }
 
   function logOnce(cause: unknown, path?: string): void {
@@ -162,7 +174,7 @@ export function createCrawl(options: CrawlOptions) {
   async function settle(
     work: readonly Work[],
     call: Call,
-    between?: (settled: number) => Promise<void>,
+    { most = batchDocuments, between }: BatchOptions = {},
   ): Promise<void> {
     let next = 0;
     while (next < work.length) {
@@ -171,7 +183,7 @@ export function createCrawl(options: CrawlOptions) {
       let chars = 0;
       const start = next;
       const reader = async (): Promise<void> => {
-        while (next < work.length && next - start < batchDocuments && chars < batchChars) {
+        while (next < work.length && next - start < most && chars < batchChars) {
           call.signal.throwIfAborted();
           const item = work[next++] as Work;
           await pause();
@@ -184,8 +196,8 @@ export function createCrawl(options: CrawlOptions) {
         }
       };
       await Promise.all(Array.from({ length: readsAtOnce }, reader));
-      if (gone.length > 0) store.remove(mount, gone);
-      if (documents.length > 0 && mayGrow()) store.put(documents);
+      if (gone.length > 0) await store.remove(mount, gone);
+      if (documents.length > 0 && mayGrow()) await store.put(documents);
       else if (documents.length > 0) isCut = true;
       await between?.(next - start);
       await turn(call.signal);
@@ -194,25 +206,27 @@ export function createCrawl(options: CrawlOptions) {
 
   /** Counts the entries, to report the progress of the first pass. */
   async function count(call: Call): Promise<void> {
-    const lastTotal = Number(store.note(totalNote(mount)));
+    const lastTotal = Number(await store.note(totalNote(mount)));
     total = Number.isSafeInteger(lastTotal) && lastTotal > 0 ? lastTotal : 0;
     if (total > 0) return;
     move("counting");
     let cursor: string | undefined;
     do {
-      const page = await listPage({ limit: pageSize, cursor }, call);
+      const page = await listPage({ limit: pageSize, cursor, versions: false }, call);
       total += page.items.length;
       cursor = page.next;
       move();
       await turn(call.signal);
       if (total > maxFiles) return;
     } while (cursor !== undefined);
+    // A process that continues after a crash does not count again.
+    remember(totalNote(mount), String(total));
   }
 
   /** Removes the mount from the index. */
-  function removeAll(): void {
-    store.removeBelow(mount, "");
-    for (const name of [totalNote(mount), stateNote(mount)]) store.setNote(name, "");
+  async function removeAll(): Promise<void> {
+    await store.removeBelow(mount, "");
+    for (const name of [totalNote(mount), stateNote(mount)]) await store.setNote(name, "");
     [looked, total, isPassWanted] = [0, 0, false];
     lastError = `more than ${maxFiles} files, so none is indexed; see search.maxFiles`;
     runtime.log("warn", "the mount has too many files to be indexed, so it cannot be searched; see search.maxFiles", {
@@ -235,12 +249,12 @@ export function createCrawl(options: CrawlOptions) {
     isFollowed = true;
     call.signal.throwIfAborted();
     move("indexing");
-    const before = store.note(stateNote(mount)) || undefined;
+    const before = (await store.note(stateNote(mount))) || undefined;
     // A server lists everything, so that the source knows what to watch; its index soon differs from any stored state.
     const { state, changes: since } = (once ? await source.indexedSince?.(before, call) : undefined) ?? {};
     const resumed = isFirst && before !== undefined ? since : undefined;
     // Cleared first: the index may be closed before the pass is complete.
-    if (resumed?.length !== 0) remember(stateNote(mount), "");
+    if (resumed?.length !== 0) await remember(stateNote(mount), "");
     if (resumed) await resume(resumed, call);
     else await compareAll(call);
     isFirst = false;
@@ -248,7 +262,7 @@ export function createCrawl(options: CrawlOptions) {
     // If another pass is wanted, the process may stop before its end.
     const isStored =
       !isPassWanted && unread.size === 0 && !isCut && (resumed !== undefined || (await isStill(state, call)));
-    remember(stateNote(mount), isStored ? (state ?? "") : "");
+    await remember(stateNote(mount), isStored ? (state ?? "") : "");
     forgetErrors();
     move(isPassWanted ? "indexing" : "complete");
   }
@@ -270,30 +284,33 @@ export function createCrawl(options: CrawlOptions) {
   /** The list and the store usually have the same order, so one walk along both finds what is new, changed and gone. */
   async function compareAll(call: Call): Promise<void> {
     const isOrdered = !source.order && !source.isUnordered;
-    const known = isOrdered ? createStoredRun(store, mount) : createStoredHeap(store, mount);
+    const known = isOrdered ? createStoredRun(store, mount) : await createStoredHeap(store, mount);
     /** In a list without order, an address may occur again, and those of one path need not be together. */
     const listed = source.isUnordered ? new Set<string>() : undefined;
     let seen = 0;
     let work: Work[] = [];
     let gone: Stored[] = [];
     let group: Entry[] = [];
+    let most = batchDocuments;
 
     async function flush(): Promise<void> {
       const [todo, left] = [work.filter(({ entry }) => isFresh(entry)), gone.filter(isFresh)];
       looked += work.length - todo.length;
       [work, gone] = [[], []];
-      if (left.length > 0) store.remove(mount, left);
-      await settle(todo, call, async (settled) => {
+      if (left.length > 0) await store.remove(mount, left);
+      const between = async (settled: number): Promise<void> => {
         looked += settled;
         move();
         await drain(call);
-      });
+      };
+      await settle(todo, call, { most, between });
+      most = Math.min(most * 2, maxBatchDocuments);
     }
-    function closeGroup(): void {
+    async function closeGroup(): Promise<void> {
       const [first] = group;
       if (first === undefined) return;
-      gone.push(...known.takeBefore(first.path));
-      const stored = known.takeAt(first.path);
+      gone.push(...(await known.takeBefore(first.path)));
+      const stored = await known.takeAt(first.path);
       for (const entry of group) {
         const at = stored.findIndex((other) => isSameQuery(other, entry));
         const before = at < 0 ? undefined : stored.splice(at, 1)[0];
@@ -317,10 +334,10 @@ export function createCrawl(options: CrawlOptions) {
         if (first !== undefined && (listed || first.path !== entry.path)) {
           if (isOrdered && compareAddresses(first.path, entry.path) > 0)
             throw new ResourceError("unexpected", "the source does not list its entries in the order of addresses");
-          closeGroup();
+          await closeGroup();
         }
         group.push(entry);
-        if (work.length >= batchDocuments || gone.length >= pageSize) await flush();
+        if (work.length >= most || gone.length >= pageSize) await flush();
       }
       total = Math.max(total, seen);
       if (total > maxFiles) return removeAll();
@@ -329,15 +346,15 @@ export function createCrawl(options: CrawlOptions) {
       await turn(call.signal);
       await drain(call);
     } while (cursor !== undefined);
-    closeGroup();
-    for (let rest = known.takeRest(); rest.length > 0; rest = known.takeRest()) {
+    await closeGroup();
+    for (let rest = await known.takeRest(); rest.length > 0; rest = await known.takeRest()) {
       gone.push(...rest);
       await flush();
     }
     await flush();
     total = seen;
     looked = seen;
-    remember(totalNote(mount), String(seen));
+    await remember(totalNote(mount), String(seen));
   }
 
   /** Handles everything that has changed meanwhile. */
@@ -356,7 +373,7 @@ export function createCrawl(options: CrawlOptions) {
       // Removals first: an entry that replaced a removed one is read after it.
       for (const [path, kind] of taken)
         if (kind === "gone") {
-          store.removeBelow(mount, path);
+          await store.removeBelow(mount, path);
           unread.delete(path);
           await turn(call.signal);
         }
@@ -383,7 +400,7 @@ export function createCrawl(options: CrawlOptions) {
 
   /** Returns what to read for a changed path. What no longer exists is removed from the index. */
   async function lookAt(path: string, isListed: boolean, call: Call): Promise<Work[]> {
-    const withQuery = store.stored(mount, { after: { path }, limit: 100 });
+    const withQuery = await store.stored(mount, { after: { path }, limit: 100 });
     const addresses = [...(isListed ? [{ path }] : []), ...withQuery];
     const work: Work[] = [];
     for (const address of addresses) {
@@ -391,12 +408,12 @@ export function createCrawl(options: CrawlOptions) {
       try {
         const entry = await source.stat!(address, call);
         if (entry.mimeType !== directoryType) work.push({ entry, stored: undefined });
-        else store.remove(mount, [address]);
+        else await store.remove(mount, [address]);
       } catch (cause) {
         if (call.signal.aborted) throw cause;
         const { kind } = toResourceError(cause);
         if (kind === "not-found" || kind === "denied") {
-          store.remove(mount, [address]);
+          await store.remove(mount, [address]);
           unread.delete(path);
         } else leaveUnread(address, cause);
       }

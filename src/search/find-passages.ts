@@ -1,22 +1,20 @@
 /** Runs a query: looks up terms, scores, reranks, and cuts the snippets. */
-import { createAdmission, type Admission, type Admitted } from "./admission.ts";
-import { conditionOf } from "./filters.ts";
+import type { Admission, Admitted } from "./admission.ts";
 import { isFunctionWord } from "./function-words.ts";
 import { createPassageFilter, type PassageFilter, type PassageOrdinal } from "./passage-filter.ts";
-import type { OpenIndex } from "./index-documents.ts";
-import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
+import { openLookup, type FoundTerm, type Lookup, type SearchedTerms } from "./lookup.ts";
 import { createDocumentMatcher, type DocumentMatcher, type Judged } from "./match-documents.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
 import { firstWithMatch, isNamed, named, type Tier } from "./query-match.ts";
-import { parseQuery, type ParsedQuery } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
 import { createReranker } from "./rerank.ts";
 import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
 import type { StoreQuery, StoreHit } from "./store.ts";
-import type { KeptPassage, PassageTexts } from "./texts.ts";
+import type { KeptPassage, PassageReader } from "./texts.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import { searchWeights } from "./weights.ts";
 
@@ -45,16 +43,24 @@ const maxRemembered = 100_000;
 /** The usual constant of reciprocal rank fusion: reduces the weight of the first ranks. */
 const fusionOffset = 60;
 
+/** What a query is run on: an index, or the part of one that can contain its best hits. */
+export interface SearchedIndex {
+  readonly terms: SearchedTerms;
+  readonly texts: PassageReader;
+  readonly admission: Admission;
+  /** Ids of the nearest passages, nearest first. Some may no longer exist. */
+  nearest(vector: Float32Array, count: number): readonly number[];
+}
+
+/** `query` is the parsed text of the request. */
 export function findPassages(
-  index: OpenIndex,
+  index: SearchedIndex,
+  query: ParsedQuery,
   request: StoreQuery,
   countRows?: (rows: number) => void,
-  now = Date.now(),
 ): readonly StoreHit[] {
-  const query = parseQuery(request.text, { typing: request.typing ?? false, now });
-  const condition = conditionOf(query, request);
-  const admission = createAdmission(index.database, condition, now);
-  const lookup = openLookup(index.segments, request.visibility);
+  const { admission } = index;
+  const lookup = openLookup(index.terms);
   const others = query.otherKana.reduce((sum, { terms }) => sum + terms.length, 0);
   countRows?.(nextPowerOfTwo(lookup.passages) * (1 + query.wanted.length + others + (request.vector ? 1 : 0)));
   const { found, find } = lookUp(lookup, query, index.texts);
@@ -106,7 +112,7 @@ export function findPassages(
   if (query.wanted.length > 0) looked.sort(byTierAndScore);
   if (request.vector && query.wanted.length > 0) {
     const { vector } = request;
-    const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
+    const near = choose((take) => placesOf(index.nearest(vector, take)), count);
     looked = fuse(looked, near).map((one) => ("stored" in one ? one : look(one)));
   }
   return firstWithMatch(looked, request.limit).map(({ document, tier, isMatch, score: total, stored, matches }) => {
@@ -142,10 +148,10 @@ function vocabularyOfTexts(): typeof vocabulary {
 }
 
 /** Each term once, the rarest if there are many, in the order of the query; then words in the other kana. */
-function lookUp(
+export function lookUp(
   lookup: Lookup,
   query: ParsedQuery,
-  texts: PassageTexts,
+  texts: PassageReader,
 ): { readonly found: readonly FoundTerm[]; find(term: QueryTerm): FoundTerm | undefined } {
   const known = new Map<string, FoundTerm | undefined>();
   for (const one of query.wanted) {
@@ -164,8 +170,8 @@ function lookUp(
   return { found: [...found.filter(({ idf }) => idf >= least).slice(0, maxTerms), ...others], find };
 }
 
-/** Weight of a term. */
-function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: FoundTerm): number {
+/** Weight of a term that was found. */
+export function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: FoundTerm): number {
   if (given !== undefined) return given;
   let weight = idf;
   if (isGuess) weight *= searchWeights.guess;

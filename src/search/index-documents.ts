@@ -5,6 +5,7 @@ import { encodeQuery, toKey } from "./address-key.ts";
 import { foldUnits } from "./fold.ts";
 import { textFormatOf, isGarbled, textLanguageOf } from "./format.ts";
 import { body, headingField, path, title } from "./lists.ts";
+import type { MountCounts } from "./mount-counts.ts";
 import { passagesOf } from "./passages.ts";
 import { createPostings, type Postings } from "./postings.ts";
 import { shortLength, type StoredDocument, type Segments } from "./segments.ts";
@@ -25,15 +26,15 @@ export interface OpenIndex {
 
 /** Maximum number of postings collected in memory before they are written. */
 const maxPlaces = 1_500_000;
-/** Maximum number of terms remembered from one `put` to the next. */
-const maxTerms = 500_000;
+/** Maximum number of terms remembered from one `put` to the next. A term takes about 250 bytes. */
+const maxTerms = 100_000;
 
-export function openDocuments(index: OpenIndex) {
+export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">) {
   const { database, segments, texts, vectors } = index;
   const counter = database.prepare("select value from counters where name = 'passage'");
   const setCounter = database.prepare("update counters set value = ? where name = 'passage'");
   const atAddress = database.prepare("select id, passages from documents where mount = ? and key = ? and query = ?");
-  const remove = database.prepare("delete from documents where id = ?");
+  const remove = database.prepare("delete from documents where id = ? returning mount");
   const insert = database.prepare(`
     insert into documents (id, mount, key, query, version, reveals, mime, lang, modified, priority, passages, embedded)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -51,7 +52,8 @@ export function openDocuments(index: OpenIndex) {
   }
 
   function drop(document: StoredDocument): void {
-    remove.run(document.id);
+    const removed = remove.get(document.id);
+    if (removed) counts.add(removed["mount"] as number, -1, -document.passages);
     texts.remove(document.id, document.passages);
     vectors.remove(document.id, document.id + document.passages - 1);
     segments.bury(document);
@@ -61,7 +63,8 @@ export function openDocuments(index: OpenIndex) {
     segments.write(collected, lengths, postings.take);
     collected = [];
     lengths = [];
-    if (vocabulary.size > maxTerms) forget();
+    // No posting is left that has the number of a term.
+    if (vocabulary.size > maxTerms) vocabulary.clear();
   }
 
   /** Returns the number of tokens. */
@@ -103,6 +106,7 @@ export function openDocuments(index: OpenIndex) {
       passages[0]!.to === 0 ? 1 : 0,
     );
     texts.put(id, entry, text, passages);
+    counts.add(mount, 1, passages.length);
 
     collect(entry.title ?? entry.name ?? "", title, collected.length);
     collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, collected.length);

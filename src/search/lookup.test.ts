@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { body, createListWriter, type List, listsOf } from "./lists.ts";
-import { openLookup } from "./lookup.ts";
+import { openLookup, openVisibleTerms } from "./lookup.ts";
 import type { Segment, Segments } from "./segments.ts";
 
 const passages = 50_000;
@@ -33,7 +33,7 @@ function openTerms(terms: Readonly<Record<string, readonly number[]>>) {
       return lists.get(term) ?? [];
     },
   };
-  const lookup = openLookup(stored as unknown as Segments);
+  const lookup = openLookup(openVisibleTerms(stored as unknown as Segments));
   return {
     found,
     read,

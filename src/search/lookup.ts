@@ -33,21 +33,43 @@ const maxTogetherPlaces = 2_000_000;
 
 export type Lookup = ReturnType<typeof openLookup>;
 
-/** Weighs terms by visible documents, and finds only terms that these contain. Default: all documents are visible. */
-export function openLookup(stored: Segments, visibility?: Visibility) {
+/** Terms with the postings that are searched, and how many there are in all that the caller may see. */
+export interface SearchedTerms {
+  readonly segments: readonly Segment[];
+  /** Number of visible passages, and their tokens. */
+  readonly passages: number;
+  readonly tokens: number;
+  /** What to leave out of a segment. */
+  masksOf(segment: Segment): VisiblePart["masks"];
+  /** `visible` of a list is the number of visible postings, also if the list has only some of them. */
+  find(segment: Segment, term: string): readonly List[];
+  /** Passes terms with this prefix, in order, until `take` returns false. */
+  eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => readonly List[]) => boolean): void;
+}
+
+/** The terms of visible documents. Default: all documents are visible. */
+export function openVisibleTerms(stored: Segments, visibility?: Visibility): SearchedTerms {
   const segments = stored.load();
   const parts = new Map<Segment, VisiblePart>(
     segments.map((segment) => [segment, visibility?.of(segment) ?? wholePart(segment)]),
   );
   const total = (key: "passages" | "tokens"): number => [...parts.values()].reduce((sum, part) => sum + part[key], 0);
-  const passages = total("passages");
-  const index: TermLists = {
+  return {
+    segments,
+    passages: total("passages"),
+    tokens: total("tokens"),
+    masksOf: (segment) => parts.get(segment)!.masks,
     find: (segment, term) => visibleLists(parts.get(segment)!, term, stored.find(segment, term)),
     eachTerm: (segment, beginning, take) =>
       stored.eachTerm(segment, beginning, (term, lists) =>
         take(term, () => visibleLists(parts.get(segment)!, term, lists())),
       ),
   };
+}
+
+/** Weighs terms by visible documents, and finds only terms that these contain. */
+export function openLookup(index: SearchedTerms) {
+  const { segments, passages, tokens } = index;
 
   function judge(wanted: QueryTerm, lists: readonly (readonly List[])[], isTerm: FoundTerm["isTerm"], isGuess = false) {
     const counts = fields.map((_, field) =>
@@ -72,7 +94,7 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
     /** Number of visible passages. */
     passages,
     /** Mean length of a passage, in tokens. */
-    meanLength: Math.max(1, total("tokens") / Math.max(1, passages)),
+    meanLength: Math.max(1, tokens / Math.max(1, passages)),
     /**
      * Where all these terms occur, as if they were one, except where `accepts` says no. Undefined if they do not, or if too many postings have
      * been read to know.
@@ -83,7 +105,7 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
       const mayRead = (list: List): boolean => (placesLeft -= countIn(list)) >= 0;
       const lists = segments.map((segment, at) => {
         const ofTerms = all.map((ofTerm) => ofTerm[at]!);
-        return together(ofTerms, segment, parts.get(segment)!, accepts, mayRead);
+        return together(ofTerms, segment, index.masksOf(segment), accepts, mayRead);
       });
       return placesLeft < 0 ? undefined : judge(wanted, lists, () => false);
     },
@@ -111,9 +133,7 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
       if (beginning !== undefined) {
         // A single character takes all its postings, however many there are.
         const most = kind === "single" ? Infinity : maxPrefixPlaces;
-        const lists = segments.map((segment) =>
-          beginningWith(index, segment, parts.get(segment)!, beginning, term, most),
-        );
+        const lists = segments.map((segment) => beginningWith(index, segment, beginning, term, most));
         const begun = judge(wanted, lists, (other) => other.startsWith(beginning) || other === term);
         if (begun) return begun;
       }
@@ -128,12 +148,6 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
   };
 }
 
-interface TermLists {
-  find(segment: Segment, term: string): readonly List[];
-  /** Passes terms with this prefix, in order, until `take` returns false. */
-  eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => readonly List[]) => boolean): void;
-}
-
 function countIn(list: List | undefined): number {
   return list?.visible ?? list?.count ?? 0;
 }
@@ -145,7 +159,7 @@ type Accepts = (segment: Segment, field: number, ordinal: number) => boolean;
 function together(
   all: readonly (readonly List[])[],
   segment: Segment,
-  { masks }: VisiblePart,
+  masks: VisiblePart["masks"],
   accepts: Accepts,
   mayRead: (list: List) => boolean,
 ): readonly List[] {
@@ -174,7 +188,20 @@ function together(
     });
   }
   const bytes = writer.take().slice();
-  return bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
+  const found = bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
+  return masks ? found : found.map((list) => scaled(list, all.flat()));
+}
+
+/** A list that was made of lists with only some of their postings stands for more than it has. */
+function scaled(list: List, from: readonly List[]): List {
+  let here = 0;
+  let everywhere = 0;
+  for (const { field, count, visible = count } of from) {
+    if (field !== list.field) continue;
+    here += count;
+    everywhere += visible;
+  }
+  return here === everywhere ? list : { ...list, visible: Math.round((list.count * everywhere) / Math.max(1, here)) };
 }
 
 /** Removes ordinals that are not in the list. */
@@ -195,13 +222,13 @@ function keepCommon(ordinals: number[], times: number[], list: List): void {
 
 /** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */
 function beginningWith(
-  index: TermLists,
+  index: SearchedTerms,
   segment: Segment,
-  { masks }: VisiblePart,
   beginning: string,
   term: string,
   most: number,
 ): readonly List[] {
+  const masks = index.masksOf(segment);
   const all: List[] = term.startsWith(beginning) ? [] : [...index.find(segment, term)];
   let places = 0;
   index.eachTerm(segment, beginning, (_, lists) => {
@@ -227,7 +254,8 @@ function beginningWith(
     });
   }
   const bytes = writer.take().slice();
-  return listsOf(bytes, 0, bytes.length);
+  const begun = bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
+  return masks ? begun : begun.map((list) => scaled(list, all));
 }
 
 /** The stem that an unfinished word may lead to: "configura" leads to "configur". */
@@ -238,7 +266,7 @@ function shorterTerm(beginning: string, exact: (term: string) => readonly (reado
 }
 
 /** A term that differs by one typing error and has the same first letter; of several the most frequent. */
-function nearestTerm(index: TermLists, segments: readonly Segment[], term: string): string | undefined {
+function nearestTerm(index: SearchedTerms, segments: readonly Segment[], term: string): string | undefined {
   if (term.length < 4 || term.length > 24 || !/^\p{L}+$/u.test(term)) return undefined;
   const most = term.length < 8 ? 1 : 2;
   let best: string | undefined;

@@ -9,7 +9,7 @@ import { nameKey, type ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
 import { placesIn, type PassageOrdinal, type Places } from "./passage-filter.ts";
 import type { Segment } from "./segments.ts";
-import type { PassageTexts } from "./texts.ts";
+import type { PassageReader } from "./texts.ts";
 
 /** A document with more words than these precedes similar ones only if they stand in one passage: a long document contains many words. */
 const maxScattered = 2;
@@ -44,7 +44,7 @@ interface Marked {
 /** `find` returns a term that occurs; `others` are the words that were found in the other kana. */
 export function createDocumentMatcher(
   { segments }: Lookup,
-  texts: PassageTexts,
+  texts: PassageReader,
   { content, whole }: Pick<ParsedQuery, "content" | "whole">,
   find: (term: QueryTerm) => FoundTerm | undefined,
   others: readonly FoundTerm[],

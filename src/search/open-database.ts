@@ -29,8 +29,11 @@ const tables = `
 `;
 
 const busyMs = 2000;
-/** No memory mapping: a file that another program truncates would kill the process with SIGBUS. */
-const inMemory = "pragma mmap_size = 0; pragma cache_size = -16384";
+/**
+ * No memory mapping: a file that another program truncates would kill the process with SIGBUS. A small cache: what is read repeatedly is
+ * cached by the segments, and the rest by the system.
+ */
+const inMemory = "pragma mmap_size = 0; pragma cache_size = -4096";
 
 /** Never writes. Throws "unavailable" if there is no index made by this version. */
 export function openToRead(file: string): DatabaseSync {

@@ -6,7 +6,7 @@ import { body, headingField, path, title } from "./lists.ts";
 import type { FoundTerm, Lookup } from "./lookup.ts";
 import type { ParsedQuery } from "./query.ts";
 import type { Segment } from "./segments.ts";
-import type { PassageTexts } from "./texts.ts";
+import type { PassageReader } from "./texts.ts";
 import { searchWeights } from "./weights.ts";
 
 /** Maximum number of texts to read for one query to see whether hiragana there is a word. */
@@ -16,7 +16,7 @@ const maxReadings = 256;
 export function findOtherKana(
   lookup: Lookup,
   { wanted, otherKana }: Pick<ParsedQuery, "wanted" | "otherKana">,
-  texts: PassageTexts,
+  texts: PassageReader,
   typedWorth: (term: string) => number | undefined,
 ): FoundTerm[] {
   let readings = 0;
@@ -57,7 +57,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** None for a removed document. */
-function textsOf(texts: PassageTexts, segment: Segment, field: number, ordinal: number): readonly string[] {
+function textsOf(texts: PassageReader, segment: Segment, field: number, ordinal: number): readonly string[] {
   const document = field <= headingField ? segment.owners[ordinal]! : ordinal;
   const id = segment.documents[document]!;
   const passage = texts.passage(field <= headingField ? id + ordinal - segment.starts[document]! : id);

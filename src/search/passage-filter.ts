@@ -6,7 +6,7 @@ import { body, eachPosting, headingField } from "./lists.ts";
 import type { ParsedQuery } from "./query.ts";
 import type { Phrase } from "./query-terms.ts";
 import type { Segment } from "./segments.ts";
-import type { PassageTexts } from "./texts.ts";
+import type { PassageReader } from "./texts.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** A document and one of its passages, by ordinal. */
@@ -22,7 +22,7 @@ const maxReadings = 4096;
 export type PassageFilter = ReturnType<typeof createPassageFilter>;
 
 export function createPassageFilter(
-  texts: PassageTexts,
+  texts: PassageReader,
   lookup: Lookup,
   { phrases, nots, audience }: Pick<ParsedQuery, "phrases" | "nots" | "audience">,
   only: ReadonlySet<number> | undefined,

@@ -41,9 +41,10 @@ export function score(
   });
   const ofPairs = saturationOf(searchWeights.pairK1);
   const ofWords = saturationOf(searchWeights.k1);
+  const room = takeRoom(segments);
   const parts = segments.map((segment, at) => {
-    const ofPassage = new Float32Array(segment.lengths.length);
-    const ofDocument = new Float32Array(segment.documents.length);
+    const ofPassage = room.passages(segment);
+    const ofDocument = room.floats(segment);
     for (const one of found) {
       const weight = worth(one);
       const saturation = one.wanted.kind === "pair" || one.wanted.kind === "single" ? ofPairs : ofWords;
@@ -53,7 +54,7 @@ export function score(
         else addFlat(list, weight * (list.field === title ? searchWeights.title : searchWeights.path), ofDocument);
       }
     }
-    return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
+    return { segment, ofDocument, ...bestPassages(segment, ofPassage, room) };
   });
   return (count, tierOf) => {
     const heap: { part: number; document: number; score: number }[] = [];
@@ -135,19 +136,45 @@ function addFlat(list: List, weight: number, into: Float32Array): void {
 
 /** The best passage of each document, and its score. */
 function bestPassages(
-  { documents, owners }: Segment,
+  segment: Segment,
   ofPassage: Float32Array,
+  room: ScoreRoom,
 ): { readonly best: Uint32Array; readonly ofBest: Float32Array } {
-  const best = new Uint32Array(documents.length);
-  const ofBest = new Float32Array(documents.length);
+  const best = room.integers(segment);
+  const ofBest = room.floats(segment);
   for (let passage = 0; passage < ofPassage.length; passage += 1) {
     const total = ofPassage[passage]!;
     if (total === 0) continue;
-    const document = owners[passage]!;
+    const document = segment.owners[passage]!;
     if (total > ofBest[document]!) {
       ofBest[document] = total;
       best[document] = passage;
     }
   }
   return { best, ofBest };
+}
+
+type ScoreRoom = ReturnType<typeof takeRoom>;
+
+/** Numbers of four bytes for each document of all segments, and for each passage of one. */
+let numbers = new ArrayBuffer(0);
+
+/**
+ * Arrays of zeros, valid until the next query: those of a million documents take 16 MB, which would wait for a garbage collection after
+ * each query.
+ */
+function takeRoom(segments: readonly Segment[]) {
+  const passages = segments.reduce((most, { lengths }) => Math.max(most, lengths.length), 0);
+  const bytes = 4 * segments.reduce((sum, { documents }) => sum + 3 * documents.length, passages);
+  // With a reserve: while texts are indexed, each query needs a little more.
+  if (numbers.byteLength < bytes) numbers = new ArrayBuffer(4 * Math.ceil((bytes / 4) * 1.25));
+  else new Uint32Array(numbers, 4 * passages, bytes / 4 - passages).fill(0);
+  let next = 4 * passages;
+  const take = ({ documents }: Segment): number => (next += 4 * documents.length) - 4 * documents.length;
+  return {
+    /** The same array for each segment. */
+    passages: ({ lengths }: Segment): Float32Array => new Float32Array(numbers, 0, lengths.length).fill(0),
+    floats: (segment: Segment): Float32Array => new Float32Array(numbers, take(segment), segment.documents.length),
+    integers: (segment: Segment): Uint32Array => new Uint32Array(numbers, take(segment), segment.documents.length),
+  };
 }

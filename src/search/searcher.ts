@@ -4,14 +4,13 @@ import { ResourceError, toResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { fileIdentity } from "../lib/file-identity.ts";
-import { Lru } from "../lib/lru.ts";
 import { indexFolder } from "./index-folder.ts";
 import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
 import { takeLease } from "./lease.ts";
 import type { IndexStatus } from "./status.ts";
 import type { DocumentAddress, OpenStore, IndexStore, StoreQuery, StoreHit } from "./store.ts";
-import { createVisibility, type Visibility } from "./visibility.ts";
+import { createViewerGroups, undecidedAtOnce } from "./viewer-groups.ts";
 
 export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts" | "visibility"> {
   /** Documents that were indexed under the same name with another key are ignored. */
@@ -65,16 +64,11 @@ export interface SearchFindings {
 /** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 const keptVectors = 100;
-/** Groups of callers whose decisions are remembered. */
-const maxViewerGroups = 32;
-/** Few enough that deciding takes a few milliseconds of the main thread. */
-const undecidedAtOnce = 4000;
 
 export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions) {
   const { database, guardSharedMemory, lock, readStatus } = indexFolder(folder);
   const vectors = new Map<string, Float32Array>();
-  /** By key of the group, for the open database. */
-  const visibilities = new Lru<string, Visibility>({ maxEntries: maxViewerGroups });
+  const visibilityOf = createViewerGroups();
   let open: Opened | undefined;
   let problem: IndexProblem | undefined;
   let downUntilMs = -Infinity;
@@ -103,14 +97,6 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     guardSharedMemory();
     open?.store.close();
     open = undefined;
-  }
-
-  function visibilityOf({ key, decided }: ViewerGroup, file: string): Visibility {
-    let visibility = visibilities.get(`${file} ${key}`);
-    if (!visibility) visibilities.set(`${file} ${key}`, (visibility = createVisibility()));
-    if (decided && decided.file === file && decided.after === visibility.upTo)
-      visibility.decide(decided.last, decided.visible, decided.postponed, decided.again);
-    return visibility;
   }
 
   async function searchNow(

@@ -79,6 +79,10 @@ it("the vocabulary finds a term by its text, and sorts as strings do", () => {
     fc.property(fc.array(term, { maxLength: 40 }), fc.boolean(), (terms, isMany) => {
       const vocabulary = createVocabulary();
       const all = isMany ? [...terms, ...Array.from({ length: 2500 }, (_, at) => `many${at}`)] : terms;
+      vocabulary.numberOf("forgotten", "word");
+      for (const one of all.toReversed()) vocabulary.numberOf(one, "pair");
+      vocabulary.clear();
+      expect(vocabulary.size).toBe(0);
       const text = `xx${all.join("")}`;
       const units = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
       let at = 2;

@@ -43,9 +43,9 @@ type EachTerm = (take: TakeTerm) => void;
 
 /** Number of neighbours of similar size that are merged into one. */
 const fanOut = 16;
-/** Larger segments are not merged: it would take long for little gain. */
-const maxMergedBytes = 64 * 1024 ** 2;
-const cacheBytes = 16 * 1024 ** 2;
+/** Larger segments are not merged: it would take long, and much memory and disk, for little gain. */
+const maxMergedBytes = 8 * 1024 ** 2;
+const cacheBytes = 8 * 1024 ** 2;
 
 export type Segments = ReturnType<typeof openSegments>;
 
@@ -182,6 +182,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
     for (const { id, firstBlock, terms } of segments) {
       dropBlocks.run(firstBlock, firstBlock + terms.length);
       drop.run(id);
+      known.delete(id);
     }
   }
 

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { compareAddresses } from "../lib/address-order.ts";
 import { openStore } from "./sqlite-store.ts";
 import type { IndexedDocument, IndexStore } from "./store.ts";
+import { toAsyncStore } from "./test-search-contract.ts";
+import { storeContract } from "./test-store-contract.ts";
 
 let folder: string;
 let file: string;
@@ -71,120 +71,6 @@ describe("long work", () => {
     expect(paths()).toHaveLength(16);
     expect(find(manyWords(3).split(" ")[0]!)).toContain("a3");
   });
-});
-
-describe("put", () => {
-  it("replaces the documents at these addresses", () => {
-    put(document("a", "the old words"), document("b", "other words"));
-    put(document("a", "the new text", { version: "2" }));
-    expect([find("old"), find("new"), find("words")]).toEqual([[], ["a"], ["b"]]);
-    expect(store.stored("docs", { limit: 10 })).toEqual([
-      { path: "a", version: "2" },
-      { path: "b", version: "1" },
-    ]);
-  });
-  it("takes the last of two documents for one address", () => {
-    put(document("a", "first"), document("a", "second"));
-    expect([find("first"), find("second"), paths()]).toEqual([[], ["a"], ["a"]]);
-  });
-  it("is atomic", () => {
-    put(document("a", "before"));
-    const broken = {
-      ...document("b", "after"),
-      get text(): string {
-        throw new Error("gone");
-      },
-    };
-    expect(() => put(document("a", "after"), broken)).toThrow("gone");
-    expect([find("before"), find("after"), paths()]).toEqual([["a"], [], ["a"]]);
-    put(document("c", "after all"));
-    expect([find("before"), find("after")]).toEqual([["a"], ["c"]]);
-  });
-  it("distinguishes addresses by their queries", () => {
-    put(document("a", "plain"), document("a", "with a query", { query: { lines: "1", as: "text" } }));
-    expect(store.stored("docs", { limit: 10 })).toEqual([
-      { path: "a", version: "1" },
-      { path: "a", query: { as: "text", lines: "1" }, version: "1" },
-    ]);
-    store.remove("docs", [{ path: "a", query: { as: "text", lines: "1" } }]);
-    expect([find("plain"), find("query")]).toEqual([["a"], []]);
-  });
-  it("finds every document after hundreds of small puts and removals", () => {
-    const alive = new Map<string, string>();
-    for (let at = 0; at < 300; at += 1) {
-      const path = `${at % 70}`;
-      if (at % 7 === 3) {
-        store.remove("docs", [{ path }]);
-        alive.delete(path);
-      } else {
-        put(document(path, `common word ${name(at)}`));
-        alive.set(path, name(at));
-      }
-    }
-    expect(
-      store
-        .search({ text: "common", limit: 1000 })
-        .map(({ entry }) => entry.path)
-        .sort(),
-    ).toEqual([...alive.keys()].sort());
-    for (const [path, word] of alive) expect(find(word)).toEqual([path]);
-    expect(store.counts()).toEqual([{ mount: "docs", documents: alive.size, passages: alive.size }]);
-  });
-});
-
-describe("remove", () => {
-  it("ignores missing addresses", () => {
-    put(document("a", "word"));
-    store.remove("docs", [{ path: "x" }, { path: "a" }]);
-    store.remove("other", [{ path: "a" }]);
-    expect([paths(), store.counts()]).toEqual([[], []]);
-  });
-  it("removes a path and all below it, and nothing beside it", () => {
-    const all = ["a", "a/b", "a/b/c", "a-b", "a.txt", "ab", "b"];
-    put(...all.map((path) => document(path, "word")));
-    store.removeBelow("docs", "a");
-    expect(paths()).toEqual(["a-b", "a.txt", "ab", "b"]);
-    expect(find("word").sort()).toEqual(["a-b", "a.txt", "ab", "b"]);
-    store.removeBelow("docs", "");
-    expect(paths()).toEqual([]);
-  });
-});
-
-describe("stored", () => {
-  it("lists a mount in the order of addresses, page by page", () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.string({ unit: fc.constantFrom(..."/ab-.\0日", "😀", "\uffee"), maxLength: 5 }), {
-          maxLength: 12,
-        }),
-        (all) => {
-          store.removeBelow("docs", "");
-          put(...all.map((path) => document(path, "")));
-          const seen: string[] = [];
-          for (let after: string | undefined; ; after = seen.at(-1)) {
-            const page = store.stored("docs", { limit: 3, ...(after !== undefined && { after: { path: after } }) });
-            if (page.length === 0) break;
-            seen.push(...page.map(({ path }) => path));
-          }
-          expect(seen).toEqual([...all].sort(compareAddresses));
-        },
-      ),
-      { numRuns: 25 },
-    );
-  });
-});
-
-it("counts documents and passages by mount", () => {
-  put(
-    document("a", "# One\n\n" + "word ".repeat(200) + "\n\n# Two\n\n" + "word ".repeat(200), {
-      mimeType: "text/markdown",
-    }),
-  );
-  store.put([{ ...document("b", "word"), mount: "another" }]);
-  expect(store.counts()).toEqual([
-    { mount: "another", documents: 1, passages: 1 },
-    { mount: "docs", documents: 1, passages: 2 },
-  ]);
 });
 
 it("notes are stored", () => {
@@ -356,22 +242,16 @@ describe("vectors", () => {
   });
 });
 
-function rowsOf(text: string, more: object = {}): number {
-  let rows = 0;
-  store.search({ text, limit: 10, ...more }, (count) => (rows = count));
-  return rows;
-}
-
-it("counts rows by the words of the query and the magnitude of the index, not by what matches", () => {
-  put(...Array.from({ length: 5 }, (_, at) => document(`a${at}`, "tea kettle")));
-  const [one, two] = [rowsOf("tea"), rowsOf("tea kettle")];
-  expect(one).toBeGreaterThan(0);
-  expect(two).toBeGreaterThan(one);
-  // Also looked up in the other kana: サク, クラ.
-  expect(rowsOf("さくら")).toBeGreaterThan(rowsOf("東京都"));
-  expect([rowsOf("qwzxy"), rowsOf("tae"), rowsOf("tea", { limit: 1 })]).toEqual([one, one, one]);
-  put(document("hidden", "merger"));
-  expect([rowsOf("merger"), rowsOf("tea")]).toEqual([one, one]);
-  put(...Array.from({ length: 90 }, (_, at) => document(`b${at}`, "coffee")));
-  expect(rowsOf("tea")).toBeGreaterThan(one);
+describe("the contract of stores", () => {
+  storeContract(async () => {
+    const own = mkdtempSync(join(tmpdir(), "pressmark-contract-"));
+    const opened = openStore(join(own, "index.db"));
+    return {
+      store: toAsyncStore(opened),
+      async close() {
+        opened.close();
+        rmSync(own, { recursive: true });
+      },
+    };
+  });
 });

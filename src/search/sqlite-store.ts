@@ -1,12 +1,17 @@
 /** Stores an index in one SQLite file. */
 import { ResourceError } from "../errors.ts";
 import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "./address-key.ts";
+import { createAdmission } from "./admission.ts";
+import { conditionOf } from "./filters.ts";
 import { findPassages } from "./find-passages.ts";
+import { createMountCounts } from "./mount-counts.ts";
 import { openDocuments, type OpenIndex } from "./index-documents.ts";
+import { openVisibleTerms } from "./lookup.ts";
 import { openToRead, openToWrite } from "./open-database.ts";
+import { parseQuery } from "./query.ts";
 import { openSegments, type StoredDocument } from "./segments.ts";
 import type { Address } from "../source.ts";
-import type { DocumentAddress, IndexedDocument, OpenStore, Unembedded } from "./store.ts";
+import type { DocumentAddress, IndexedDocument, OpenStore, StoreHit, StoreQuery, Unembedded } from "./store.ts";
 import { openTexts } from "./texts.ts";
 import { openVectors } from "./vectors.ts";
 
@@ -26,7 +31,8 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
     vectors: openVectors(database),
   };
 
-  const documents = openDocuments(index);
+  const counted = createMountCounts(database);
+  const documents = openDocuments(index, counted);
 
   function change(run: () => void): void {
     database.exec("begin immediate");
@@ -40,6 +46,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
       index.segments.forget();
       index.texts.forget();
       documents.forget();
+      counted.forget();
       if (database.isTransaction) database.exec("rollback");
       throw error;
     }
@@ -126,19 +133,8 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
         };
       });
     },
-    counts() {
-      return database
-        .prepare(`
-          select m.name as mount, count(*) as documents, sum(d.passages) as passages
-          from documents d join mounts m on m.id = d.mount group by m.name order by m.name`)
-        .all()
-        .map((row) => ({
-          mount: row["mount"] as string,
-          documents: row["documents"] as number,
-          passages: row["passages"] as number,
-        }));
-    },
-    search: (query, count) => look(() => findPassages(index, query, count)),
+    counts: () => counted.counts(),
+    search: (query, count) => look(() => searchIn(index, query, count)),
     addresses: (after, limit) => addressesWhere("d.id > ? order by d.id limit ?", after, limit),
     addressesOf: (ids) => addressesWhere("d.id in (select value from json_each(?))", JSON.stringify(ids)),
     unembedded: (limit) => look(() => unembeddedOf(index, limit)),
@@ -168,6 +164,18 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
     },
   };
 };
+
+function searchIn(index: OpenIndex, request: StoreQuery, count?: (rows: number) => void): readonly StoreHit[] {
+  const now = Date.now();
+  const query = parseQuery(request.text, { typing: request.typing ?? false, now });
+  const searched = {
+    terms: openVisibleTerms(index.segments, request.visibility),
+    texts: index.texts,
+    admission: createAdmission(index.database, conditionOf(query, request), now),
+    nearest: index.vectors.nearest,
+  };
+  return findPassages(searched, query, request, count);
+}
 
 /** A passage is embedded with its headings, which often carry half of its meaning. */
 function unembeddedOf({ database, texts, vectors }: OpenIndex, limit: number): Unembedded[] {

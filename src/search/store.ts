@@ -115,8 +115,40 @@ export interface IndexStore {
   close(): void;
 }
 
+export type MaybePromise<T> = T | Promise<T>;
+
+type Later<Method> = Method extends (...values: infer Values) => infer Result
+  ? (...values: Values) => MaybePromise<Result>
+  : never;
+
+/** What a crawl needs of a store: the embedded one answers at once, a shared one later. */
+export type CrawledStore = {
+  readonly [Name in "put" | "remove" | "removeBelow" | "stored" | "note" | "setNote"]: Later<IndexStore[Name]>;
+};
+
 /**
  * `openStore(file)` in sqlite-store.ts opens or creates one. A file that is damaged, or was made by another tokenizer or ICU version,
  * is created again; a file opened with `readOnly` is never written.
  */
 export type OpenStore = (file: string, options?: IndexStoreOptions) => IndexStore;
+
+/**
+ * An index that several instances share, with the promises of `IndexStore`. It has no vectors: a vector in a query is ignored. A writer whose
+ * lease another instance has taken is refused with "denied", and changes nothing.
+ */
+export interface AsyncIndexStore {
+  put(documents: readonly IndexedDocument[]): Promise<void>;
+  remove(mount: string, addresses: readonly Pick<Stored, "path" | "query">[]): Promise<void>;
+  removeBelow(mount: string, path: string): Promise<void>;
+  stored(
+    mount: string,
+    request: { readonly after?: Pick<Stored, "path" | "query"> | undefined; readonly limit: number },
+  ): Promise<readonly Stored[]>;
+  counts(): Promise<readonly { readonly mount: string; readonly documents: number; readonly passages: number }[]>;
+  search(request: StoreQuery, count?: (rows: number) => void, signal?: AbortSignal): Promise<readonly StoreHit[]>;
+  addresses(after: number, limit: number): Promise<readonly DocumentAddress[]>;
+  addressesOf(ids: readonly number[]): Promise<readonly DocumentAddress[]>;
+  note(name: string): Promise<string | undefined>;
+  setNote(name: string, value: string): Promise<void>;
+  close(): Promise<void>;
+}

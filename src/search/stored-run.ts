@@ -1,37 +1,36 @@
 /** Walks the stored documents of a mount in order, one page in memory at a time. */
 import { compareAddresses } from "../lib/address-order.ts";
-import type { IndexStore, Stored } from "./store.ts";
+import type { CrawledStore, MaybePromise, Stored } from "./store.ts";
 
 const pageSize = 1000;
 
 interface StoredRun {
   /** Stored entries before a path: they are no longer listed. */
-  takeBefore(path: string): Stored[];
-  takeAt(path: string): Stored[];
+  takeBefore(path: string): MaybePromise<Stored[]>;
+  takeAt(path: string): MaybePromise<Stored[]>;
   /** Stored entries at this path that may be listed later, in a list without order. */
   giveBack(path: string, stored: readonly Stored[]): void;
   /** A page of the remaining entries; empty when there are none. */
-  takeRest(): Stored[];
+  takeRest(): MaybePromise<Stored[]>;
 }
 
-export function createStoredRun(store: IndexStore, mount: string): StoredRun {
+export function createStoredRun(store: CrawledStore, mount: string): StoredRun {
   let page: readonly Stored[] = [];
   let at = 0;
   let isOver = false;
 
-  function peek(): Stored | undefined {
-    if (at >= page.length && !isOver) {
-      const after = page.at(-1);
-      page = store.stored(mount, { limit: pageSize, after });
-      at = 0;
-      isOver = page.length === 0;
-    }
-    return page[at];
+  async function load(): Promise<void> {
+    page = await store.stored(mount, { limit: pageSize, after: page.at(-1) });
+    at = 0;
+    isOver = page.length === 0;
   }
 
-  function takeWhile(holds: (stored: Stored) => boolean, most = Infinity): Stored[] {
+  async function takeWhile(holds: (stored: Stored) => boolean, most = Infinity): Promise<Stored[]> {
     const taken: Stored[] = [];
-    for (let next = peek(); next && taken.length < most && holds(next); next = peek()) {
+    while (taken.length < most) {
+      if (at >= page.length && !isOver) await load();
+      const next = page[at];
+      if (!next || !holds(next)) break;
       taken.push(next);
       at += 1;
     }
@@ -47,11 +46,11 @@ export function createStoredRun(store: IndexStore, mount: string): StoredRun {
 }
 
 /** The same for a list not in the order of addresses: holds everything, and knows at the end what is gone. */
-export function createStoredHeap(store: IndexStore, mount: string): StoredRun {
+export async function createStoredHeap(store: CrawledStore, mount: string): Promise<StoredRun> {
   const byPath = new Map<string, Stored[]>();
   let after: Stored | undefined;
   do {
-    const page = store.stored(mount, { limit: pageSize, after });
+    const page: readonly Stored[] = await store.stored(mount, { limit: pageSize, after });
     for (const stored of page) byPath.set(stored.path, [...(byPath.get(stored.path) ?? []), stored]);
     after = page.at(-1);
   } while (after);

@@ -29,6 +29,14 @@ interface ChunkPassage extends KeptPassage {
   readonly entry?: Entry;
 }
 
+/** Texts and entries by id: the id of a document is that of its first passage. */
+export interface PassageReader {
+  /** Undefined for an unknown id. */
+  passage(id: number): KeptPassage | undefined;
+  /** The entry of the document with this first passage. */
+  entry(id: number): Entry;
+}
+
 export type PassageTexts = ReturnType<typeof openTexts>;
 
 export function openTexts(database: DatabaseSync) {

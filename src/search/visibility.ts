@@ -5,6 +5,15 @@ import { longLength, type Segment } from "./segments.ts";
 /** Terms whose counts are remembered, for each segment. */
 const maxCounts = 4096;
 
+/** The decisions as bits, for an index that applies them itself. */
+export interface VisibleBits {
+  /** The lowest bit of the first byte is that of id 0. May be longer than needed. */
+  readonly bytes: Uint8Array;
+  /** Number of visible documents, and their ids in order. */
+  count(): number;
+  ids(): readonly number[];
+}
+
 export interface Visibility {
   /** All documents up to this id are decided or postponed; later ones are hidden until they are. */
   readonly upTo: number;
@@ -14,6 +23,9 @@ export interface Visibility {
   decide(last: number, visible: readonly number[], postponed?: readonly number[], again?: boolean): void;
   has(id: number): boolean;
   of(segment: Segment): VisiblePart;
+  readonly bits: VisibleBits;
+  /** Differs after postponed documents were decided. */
+  readonly round: number;
 }
 
 /** The visible part of a segment. */
@@ -36,6 +48,8 @@ export function createVisibility(): Visibility {
   let upTo = 0;
   let postponed: readonly number[] = [];
   let bits = new Uint8Array(1024);
+  let round = 0;
+  let visibleCount = 0;
   let parts = new WeakMap<Segment, { readonly upTo: number; readonly part: VisiblePart }>();
   const has = (id: number): boolean => (bits[id >>> 3]! & (1 << (id & 7))) !== 0;
 
@@ -48,14 +62,36 @@ export function createVisibility(): Visibility {
     },
     decide(last, visible, unknown = [], again = false) {
       postponed = again ? unknown : [...postponed, ...unknown];
-      if (again) parts = new WeakMap();
+      if (again) {
+        parts = new WeakMap();
+        round += 1;
+      }
       if (last >>> 3 >= bits.length) {
         const more = new Uint8Array(2 * (last >>> 3) + 1);
         more.set(bits);
         bits = more;
       }
-      for (const id of visible) bits[id >>> 3]! |= 1 << (id & 7);
+      for (const id of visible) {
+        if (!has(id)) visibleCount += 1;
+        bits[id >>> 3]! |= 1 << (id & 7);
+      }
       upTo = last;
+    },
+    get round() {
+      return round;
+    },
+    bits: {
+      get bytes() {
+        return bits.subarray(0, (upTo >>> 3) + 1);
+      },
+      count: () => visibleCount,
+      ids() {
+        const ids: number[] = [];
+        bits.forEach((byte, at) => {
+          for (let bit = 0; byte >> bit !== 0; bit += 1) if (((byte >> bit) & 1) === 1) ids.push(at * 8 + bit);
+        });
+        return ids;
+      },
     },
     has,
     of(segment) {

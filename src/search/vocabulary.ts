@@ -81,6 +81,14 @@ export function createVocabulary() {
     /** The number of an index term. */
     numberOfTerm,
     termOf: (number: number): string => terms[number]!,
+    /** Forgets all terms, and keeps the memory for others. */
+    clear(): void {
+      terms.length = 0;
+      numbers.clear();
+      slots.fill(0);
+      spellings = 0;
+      pooled = 0;
+    },
     /** Sorts the numbers by their terms. */
     sort(wanted: Int32Array<ArrayBuffer>): Int32Array {
       if (wanted.length < 2000) return wanted.sort((left, right) => compare(terms[left]!, terms[right]!));

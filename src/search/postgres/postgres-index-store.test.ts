@@ -1,0 +1,228 @@
+/** The shared index on a real PostgreSQL, beside the embedded one. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SharedDatabase } from "../../state/database.ts";
+import { migrate } from "../../state/migrate.ts";
+import { stateMigrations } from "../../state/tables.ts";
+import { failureOf, useDatabase } from "../../state/test-database.ts";
+import { openStore } from "../sqlite-store.ts";
+import type { AsyncIndexStore, IndexedDocument, IndexStore, StoreHit, StoreQuery } from "../store.ts";
+import { createVisibility } from "../visibility.ts";
+import { openPostgresIndexStore } from "./postgres-index-store.ts";
+import { searchMigrations } from "./tables.ts";
+
+const test = useDatabase();
+
+const document = (path: string, text: string, more: Partial<IndexedDocument["entry"]> = {}, mount = "docs") => ({
+  mount,
+  entry: { path, ...more },
+  text,
+});
+
+const rounded = (hit: StoreHit) => ({ ...hit, score: Number(hit.score.toPrecision(5)) });
+
+describe.skipIf(test.missing)("the shared index", () => {
+  let folder: string;
+  let embedded: IndexStore;
+  let shared: AsyncIndexStore;
+  let database: SharedDatabase;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "pressmark-shared-"));
+    embedded = openStore(join(folder, "index.db"));
+    database = test.open();
+    await migrate(database, [...stateMigrations, ...searchMigrations]);
+    shared = openPostgresIndexStore({ database });
+  });
+  afterEach(() => {
+    embedded.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const find = async (text: string, more: Partial<StoreQuery> = {}): Promise<string[]> =>
+    (await shared.search({ text, limit: 10, ...more })).map(({ entry }) => entry.path);
+
+  /** Both stores must answer alike, down to the scores. */
+  async function compare(request: StoreQuery): Promise<readonly StoreHit[]> {
+    const [wanted, found] = [embedded.search(request), await shared.search(request)];
+    expect(found.map(rounded), request.text).toEqual(wanted.map(rounded));
+    return found;
+  }
+
+  const words = [
+    "tea",
+    "green",
+    "kettle",
+    "teas",
+    "the",
+    "of",
+    "getUserName",
+    "user_name",
+    "設定",
+    "再設定",
+    "の",
+    "サクラ",
+    "さくら",
+    "東京都",
+    "京都",
+    "boil",
+  ];
+  const bodies = fc
+    .array(fc.oneof(fc.constantFrom(...words), fc.constantFrom("\n\n# ", ". ", "、", "\n")), { maxLength: 25 })
+    .map((all) => all.join(" "));
+  const documents = fc.uniqueArray(
+    fc.record({
+      path: fc.constantFrom("a.md", "b/tea.txt", "b/c.ts", "d", "設定.md", "kettle/x.py", "g", "h"),
+      text: bodies,
+      title: fc.option(fc.constantFrom("Tea", "設定", "Green kettle"), { nil: undefined }),
+      mount: fc.constantFrom("docs", "more"),
+    }),
+    { selector: ({ path, mount }) => `${mount} ${path}`, minLength: 1, maxLength: 8 },
+  );
+  const questions = fc.array(
+    fc
+      .array(fc.constantFrom(...words, "-green", '"green kettle"', "keetle", "source:docs", "path:b", "設"), {
+        minLength: 1,
+        maxLength: 4,
+      })
+      .map((all) => all.join(" ")),
+    { minLength: 3, maxLength: 8 },
+  );
+
+  it("finds what the embedded index finds, with the same scores, whatever the documents", async () => {
+    await fc.assert(
+      fc.asyncProperty(documents, questions, async (all, asked) => {
+        for (const mount of ["docs", "more"]) {
+          await shared.removeBelow(mount, "");
+          embedded.removeBelow(mount, "");
+        }
+        const put = all.map(({ path, text: body, title, mount }) =>
+          document(path, body, title ? { title } : {}, mount),
+        );
+        embedded.put(put);
+        await shared.put(put);
+        for (const question of asked) {
+          try {
+            embedded.search({ text: question, limit: 5 });
+          } catch {
+            continue;
+          }
+          await compare({ text: question, limit: 5 });
+          await compare({ text: question, limit: 5, typing: true });
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 240_000);
+
+  it("answers as if hidden documents did not exist, whatever is hidden", async () => {
+    await fc.assert(
+      fc.asyncProperty(documents, questions, fc.nat(), async (all, asked, hidden) => {
+        for (const mount of ["docs", "more"]) {
+          await shared.removeBelow(mount, "");
+          embedded.removeBelow(mount, "");
+        }
+        const isVisible = (at: number): boolean => ((hidden >> at) & 1) === 0;
+        const put = all.map((one) => document(one.path, one.text, one.title ? { title: one.title } : {}, one.mount));
+        const before = (await shared.addresses(0, 1)).length;
+        expect(before).toBe(0);
+        await shared.put(put);
+        embedded.put(put.filter((_, at) => isVisible(at)));
+        const visibility = createVisibility();
+        const ids = await shared.addresses(0, 100);
+        visibility.decide(
+          ids.at(-1)!.id,
+          ids.filter((_, at) => isVisible(at)).map(({ id }) => id),
+        );
+        for (const question of asked) {
+          let wanted: readonly StoreHit[];
+          try {
+            wanted = embedded.search({ text: question, limit: 5 });
+          } catch {
+            continue;
+          }
+          // Twice: counts are remembered.
+          for (let round = 0; round < 2; round += 1)
+            expect((await shared.search({ text: question, limit: 5, visibility })).map(rounded), question).toEqual(
+              wanted.map(rounded),
+            );
+        }
+      }),
+      { numRuns: 15 },
+    );
+  }, 240_000);
+
+  it("finds enough of a word that thousands of documents contain, alone and beside a rare one", async () => {
+    const many = Array.from({ length: 3500 }, (_, at) => document(`many/${at}`, "weekly report on progress"));
+    await shared.put([...many, document("strong", "report report report"), document("rare", "zeppelin report")]);
+    expect((await find("report", { limit: 100 })).length).toBe(100);
+    expect((await find("report"))[0]).toBe("strong");
+    const both = await find("zeppelin report");
+    expect([both[0], both.length]).toEqual(["rare", 10]);
+    expect((await find("weekly report", { limit: 100 })).length).toBe(100);
+    expect((await find("report -weekly")).sort()).toEqual(["rare", "strong"]);
+    expect(await find("report within", { within: "strong" })).toEqual(["strong"]);
+  }, 60_000);
+
+  it("leaves no count behind when documents are replaced and removed", async () => {
+    const put = (at: number, body: string) => shared.put([document(`${at}`, `${body} 設定 ${at}`, { title: "Tea" })]);
+    for (let at = 0; at < 20; at += 1) await put(at, `tea kettle ${"boil ".repeat(at)}`);
+    for (let at = 0; at < 20; at += 3) await put(at, "green");
+    await shared.remove("docs", [{ path: "1" }, { path: "2" }]);
+    const recount = `select mount, element, count(*)::integer as passages from search_passages, unnest(elements) element group by 1, 2`;
+    const [row] = await database.query<{ differences: number }>(
+      `select count(*)::integer as differences from search_frequencies f full join (${recount}) r using (mount, element)
+       where f.passages is distinct from r.passages`,
+    );
+    expect(row).toEqual({ differences: 0 });
+    expect(await shared.counts()).toEqual([{ mount: "docs", documents: 18, passages: 18 }]);
+    await shared.removeBelow("docs", "");
+    for (const table of ["search_frequencies", "search_documents", "search_passages", "search_mounts"])
+      expect(await database.query(`select * from ${table}`), table).toEqual([]);
+  });
+
+  it("refuses a writer whose lease another instance has, and changes nothing", async () => {
+    const take = (fence: number) =>
+      database.query(
+        `insert into leases (name, holder, fence, expires) values ('index', 'x', $1, clock_timestamp() + interval '1 minute')
+         on conflict (name) do update set fence = excluded.fence`,
+        [fence],
+      );
+    await take(1);
+    const first = openPostgresIndexStore({ database, fence: { name: "index", fence: 1 } });
+    await first.put([document("a", "tea")]);
+    await take(2);
+    for (const work of [
+      () => first.put([document("b", "tea")]),
+      () => first.remove("docs", [{ path: "a" }]),
+      () => first.removeBelow("docs", ""),
+      () => first.setNote("a", "1"),
+    ])
+      expect((await failureOf(work())).kind).toBe("denied");
+    expect(await find("tea")).toEqual(["a"]);
+    expect(await first.note("a")).toBeUndefined();
+  });
+
+  it("shows no one what they may not see, nor counts it", async () => {
+    const all = Array.from({ length: 12 }, (_, at) =>
+      document(`${at}`, at % 3 === 0 ? "tea merger secret" : "tea kettle"),
+    );
+    await shared.put(all);
+    const visible = all.filter((_, at) => at % 3 !== 0);
+    embedded.put(visible);
+    const visibility = createVisibility();
+    const ids = await shared.addresses(0, 100);
+    visibility.decide(
+      ids.at(-1)!.id,
+      ids.filter(({ path }) => Number(path) % 3 !== 0).map(({ id }) => id),
+    );
+    for (const text of ["tea", "merger", "tea merger", "secrt", "kettle tea", "path:1", "path:3"]) {
+      const wanted = embedded.search({ text, limit: 5 }).map(rounded);
+      expect((await shared.search({ text, limit: 5, visibility })).map(rounded), text).toEqual(wanted);
+    }
+    await shared.put([document("new", "tea merger")]);
+    expect(await find("merger", { visibility })).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+/** The tables of the shared search index. */
+import type { Migration } from "../../state/migrations.ts";
+
+export const searchMigrations: readonly Migration[] = [
+  {
+    area: "search",
+    number: 1,
+    title: "create the tables of the search index",
+    statements: [
+      // One row. Every writer locks it first: ids of documents are committed in their order.
+      "create table search_about (version text not null, last_document integer not null)",
+      "insert into search_about values ('', 0)",
+      "create table search_notes (name text primary key, value text not null)",
+      `create table search_mounts (
+        id integer generated always as identity primary key, name text collate "C" not null unique,
+        documents integer not null default 0, passages integer not null default 0, tokens double precision not null default 0,
+        changes bigint not null default 0)`,
+      // "head" is the beginning of the key, because an index takes no long values.
+      `create table search_documents (
+        id integer primary key, mount integer not null, head bytea not null, key bytea not null, query text not null, version text,
+        reveals text, path text not null, mime text not null, lang text not null, modified double precision, priority double precision,
+        passages integer not null, tokens double precision not null, entry bytea not null)`,
+      "create index search_documents_by_address on search_documents (mount, head)",
+      `create table search_terms (id integer generated always as identity primary key, term bytea not null unique)`,
+      // Number of passages with an element, which is a term with the fields and the level of its occurrence.
+      `create table search_frequencies (element integer, mount integer, passages integer not null, primary key (element, mount))
+        with (fillfactor = 70)`,
+      "create index search_frequencies_unused on search_frequencies (mount) where passages <= 0",
+      // A partition for each mount.
+      `create table search_passages (
+        mount integer not null, document integer not null, ordinal integer not null, siblings integer not null,
+        elements integer[] not null, postings bytea not null, content bytea not null, primary key (document, ordinal, mount))
+        partition by list (mount)`,
+      "create index search_passages_by_element on search_passages using gin (elements)",
+    ],
+  },
+];

@@ -1,0 +1,93 @@
+/** Texts and documents for the passages of a view. What is not there yet is noted, and read before the query is run again. */
+import type { Admission, Admitted } from "../admission.ts";
+import type { PassageReader } from "../texts.ts";
+import type { CandidateView } from "./candidate-view.ts";
+import { fetchDocuments, fetchTexts, type FetchedDocument, type FetchOptions } from "./fetch-candidates.ts";
+import type { KeptPassage } from "../texts.ts";
+
+/** Texts and documents that are read at once. */
+const maxAtOnce = 512;
+
+export function createViewTexts(
+  options: FetchOptions,
+  view: CandidateView,
+  nameOf: (mount: number) => string,
+  now: number,
+  /** Documents in the order of a query without words, by id of the view. */
+  latest: readonly number[] = [],
+) {
+  const texts = new Map<number, KeptPassage>();
+  const documents = new Map<number, FetchedDocument>();
+  const missingTexts = new Set<number>();
+  const missingDocuments = new Set<number>();
+  let wantedLatest = 0;
+
+  function document(id: number): FetchedDocument | undefined {
+    const known = documents.get(id);
+    if (!known) missingDocuments.add(id);
+    return known;
+  }
+
+  const reader: PassageReader = {
+    passage(id) {
+      const known = texts.get(id);
+      if (known) return known;
+      missingTexts.add(id);
+      return { from: 0, to: 0, lines: [1, 1], heading: "", text: "" };
+    },
+    entry: (id) => document(id)?.entry ?? { path: "" },
+  };
+  const admission: Admission = {
+    admit: (ids) =>
+      new Map(
+        ids.flatMap((id): [number, Admitted][] => {
+          const known = document(id);
+          return known ? [[id, { id, mount: known.mount, boost: known.boost }]] : [];
+        }),
+      ),
+    pathsOf: (ids) =>
+      new Map(
+        ids.flatMap((id): [number, string][] => {
+          const known = document(id);
+          return known ? [[id, known.path]] : [];
+        }),
+      ),
+    ifFew: () => undefined,
+    latest(limit) {
+      wantedLatest = Math.max(wantedLatest, limit);
+      return latest.slice(0, limit);
+    },
+  };
+
+  async function read(textIds: readonly number[], documentIds: readonly number[]): Promise<void> {
+    if (documentIds.length > 0) {
+      const byId = new Map(documentIds.map((id) => [view.passage(id).document, id]));
+      for (const [real, one] of await fetchDocuments(options.sql, [...byId.keys()], nameOf, now))
+        documents.set(byId.get(real)!, one);
+    }
+    if (textIds.length > 0) {
+      const found = await fetchTexts(options, textIds.map(view.passage));
+      textIds.forEach((id, at) => {
+        if (found[at]) texts.set(id, found[at]);
+      });
+    }
+  }
+
+  return {
+    reader,
+    admission,
+    read,
+    /** The number of documents that a query without words has asked for. */
+    get wantedLatest(): number {
+      return wantedLatest;
+    },
+    /** Reads what was missing; returns false if nothing was. */
+    async readMissing(): Promise<boolean> {
+      if (missingTexts.size + missingDocuments.size === 0) return false;
+      await read([...missingTexts].slice(0, maxAtOnce), [...missingDocuments].slice(0, maxAtOnce));
+      missingTexts.clear();
+      missingDocuments.clear();
+      return true;
+    },
+  };
+}

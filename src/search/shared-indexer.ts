@@ -1,0 +1,229 @@
+/** Indexes the mounts whose lease this instance holds, and knows the status of all mounts from the instances that hold the others. */
+import { ResourceError, toResourceError } from "../errors.ts";
+import type { Source, Runtime } from "../source.ts";
+import type { HeldLease, Leases } from "../state/leases.ts";
+import type { Store } from "../state/store.ts";
+import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
+import { type IndexedMount, keyNote } from "./indexer.ts";
+import { toMountStatus } from "./mount-status.ts";
+import { publishStatus, readSharedStatus } from "./shared-status.ts";
+import type { IndexStatus, MountStatus } from "./status.ts";
+import type { CrawledStore, IndexStore, MaybePromise } from "./store.ts";
+
+/** The index as its writer sees it. Every write fails with "denied" once another instance holds the lease. */
+export interface SharedIndexWriter extends CrawledStore {
+  counts(): MaybePromise<ReturnType<IndexStore["counts"]>>;
+}
+
+export interface SharedIndexerOptions {
+  readonly runtime: Runtime;
+  readonly leases: Leases;
+  /** Where the instances exchange the status of mounts. */
+  readonly records: Store;
+  readonly maxFileBytes: number;
+  /** A mount with more files is not indexed. */
+  readonly maxFiles?: number | undefined;
+  /** Opens the index for the holder of a mount's lease. */
+  openWriter(held: HeldLease): SharedIndexWriter;
+  open(mount: string): Promise<Source>;
+  /** Requests a mount's changes. Resolves once all later changes will be reported. */
+  follow(mount: string, signal: AbortSignal): Promise<void>;
+  tell(status: IndexStatus): void;
+}
+
+interface MountRun {
+  readonly mount: IndexedMount;
+  readonly stop: AbortController;
+  crawl: Crawl | undefined;
+  done: Promise<void>;
+}
+
+/** Name of the lease of the instance that indexes a mount. */
+export const indexLease = (mount: string): string => `index:${mount}`;
+
+/** How often the status is published at most, and at least. */
+const publishMs = 500;
+const refreshMs = 3000;
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
+
+export function createSharedIndexer(options: SharedIndexerOptions) {
+  const { runtime, leases, records, openWriter, tell } = options;
+  const closing = new AbortController();
+  const runs = new Map<string, MountRun>();
+  let wanted: readonly IndexedMount[] = [];
+  let arranging: Promise<void> = Promise.resolve();
+
+  /** Competes for the lease of a mount, and indexes it while it holds the lease. */
+  async function keep(run: MountRun): Promise<void> {
+    const { mount, stop } = run;
+    let retryMs = firstRetryMs;
+    while (!stop.signal.aborted) {
+      let held: HeldLease | undefined;
+      try {
+        held = await leases.acquire(indexLease(mount.name), stop.signal);
+        await indexAs(held, run);
+        retryMs = firstRetryMs;
+      } catch (cause) {
+        if (stop.signal.aborted) break;
+        const isTaken = cause instanceof ResourceError && cause.kind === "denied";
+        runtime.log(isTaken ? "info" : "warn", "indexing a mount was interrupted, and is retried", {
+          mount: mount.name,
+          cause,
+        });
+      } finally {
+        run.crawl = undefined;
+        await held?.release().catch(() => undefined);
+      }
+      await runtime.wait(retryMs, stop.signal).catch(() => undefined);
+      retryMs = Math.min(retryMs * 2, longestRetryMs);
+    }
+  }
+
+  /** Returns when the lease is lost or the mount is no longer wanted. */
+  async function indexAs(held: HeldLease, run: MountRun): Promise<void> {
+    const { mount } = run;
+    const over = new AbortController();
+    const signal = AbortSignal.any([run.stop.signal, held.signal, over.signal]);
+    const writer = openWriter(held);
+    await prepare(writer, mount);
+    const source = await options.open(mount.name);
+    const status = publishStatus({
+      records,
+      runtime,
+      mount,
+      fence: held.fence,
+      everyMs: { most: publishMs, least: refreshMs },
+      status: async () => statusOf(run, writer),
+      taken: () => over.abort(),
+      signal,
+    });
+    let failure: unknown;
+    try {
+      const crawl = (run.crawl = createCrawl({
+        mount: mount.name,
+        source,
+        store: failingTogether(writer, (cause) => {
+          failure ??= cause;
+          over.abort();
+        }),
+        runtime,
+        isWatched: mount.isWatched,
+        maxFileBytes: options.maxFileBytes,
+        maxFiles: options.maxFiles,
+        ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
+        mayGrow: () => true,
+        moved: status.changed,
+      }));
+      await crawl.run(signal);
+      // A mount that is too large keeps its lease, so that others know.
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    } finally {
+      over.abort();
+      await status.ended;
+      await source.close?.().catch((cause: unknown) => {
+        runtime.log("error", "a source could not be closed", { mount: mount.name, cause });
+      });
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  async function statusOf({ mount: { name, key }, crawl }: MountRun, writer: SharedIndexWriter): Promise<MountStatus> {
+    // Read first: documents that are stored meanwhile are missing in the count, not claimed by it.
+    const state = crawl?.state;
+    const { documents = 0, passages = 0 } = (await writer.counts()).find(({ mount }) => mount === name) ?? {};
+    return toMountStatus({
+      name,
+      key,
+      documents,
+      passages,
+      crawl: state,
+      failure: undefined,
+      problem: undefined,
+      isFull: false,
+    });
+  }
+
+  async function arrange(): Promise<void> {
+    for (const [name, run] of runs) {
+      if (wanted.some((mount) => mount.name === name && mount.key === run.mount.key)) continue;
+      run.stop.abort();
+      await run.done;
+      runs.delete(name);
+    }
+    if (closing.signal.aborted) return;
+    for (const mount of wanted) {
+      if (runs.has(mount.name)) continue;
+      const run: MountRun = { mount, stop: new AbortController(), crawl: undefined, done: Promise.resolve() };
+      runs.set(mount.name, run);
+      run.done = keep(run);
+    }
+  }
+
+  async function tellStatus(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        if (wanted.length > 0) tell(await readSharedStatus(records, wanted));
+      } catch (cause) {
+        const { message } = toResourceError(cause);
+        tell({
+          mounts: [],
+          bytes: 0,
+          problem: { reason: "failed", message: `the shared index is unavailable: ${message}` },
+        });
+      }
+      await runtime.wait(publishMs, closing.signal).catch(() => undefined);
+    }
+  }
+
+  const telling = tellStatus();
+
+  return {
+    serve(mounts: readonly IndexedMount[]): void {
+      wanted = mounts;
+      arranging = arranging.then(arrange).catch((cause: unknown) => {
+        runtime.log("error", "the mounts to index could not be changed", { cause });
+      });
+    },
+    hear(mount: string, changes: readonly HeardChange[]): void {
+      runs.get(mount)?.crawl?.hear(changes);
+    },
+    async close(): Promise<void> {
+      closing.abort();
+      for (const { stop } of runs.values()) stop.abort();
+      await arranging;
+      await Promise.all([...[...runs.values()].map(({ done }) => done), telling]);
+    },
+  };
+}
+
+/** The crawl retries what fails. A write that is refused because the lease is lost must end it instead. */
+function failingTogether(writer: SharedIndexWriter, denied: (cause: unknown) => void): CrawledStore {
+  const guarded =
+    <Values extends readonly unknown[], Result>(method: (...values: Values) => MaybePromise<Result>) =>
+    async (...values: Values): Promise<Result> => {
+      try {
+        return await method(...values);
+      } catch (cause) {
+        if (cause instanceof ResourceError && cause.kind === "denied") denied(cause);
+        throw cause;
+      }
+    };
+  return {
+    put: guarded(writer.put),
+    remove: guarded(writer.remove),
+    removeBelow: guarded(writer.removeBelow),
+    setNote: guarded(writer.setNote),
+    stored: writer.stored,
+    note: writer.note,
+  };
+}
+
+/** What was indexed under the name of another mount is removed. The key is written last, so that an interrupted removal is repeated. */
+async function prepare(writer: SharedIndexWriter, { name, key }: IndexedMount): Promise<void> {
+  if ((await writer.note(keyNote(name))) === key) return;
+  await writer.setNote(keyNote(name), "");
+  await writer.removeBelow(name, "");
+  for (const note of [totalNote(name), stateNote(name)]) await writer.setNote(note, "");
+  await writer.setNote(keyNote(name), key);
+}

@@ -1,0 +1,57 @@
+/** Searches the index that the instances of a server share. */
+import type { Store } from "../state/store.ts";
+import { keyNote } from "./indexer.ts";
+import type { SearchFindings, SearchQuestion } from "./searcher.ts";
+import { readSharedStatus } from "./shared-status.ts";
+import type { IndexStore, StoreHit, StoreQuery } from "./store.ts";
+import { createViewerGroups, undecidedAtOnce } from "./viewer-groups.ts";
+
+/** The index as a searcher sees it. */
+export interface SharedIndexReader {
+  search(query: StoreQuery, count?: (rows: number) => void, signal?: AbortSignal): Promise<readonly StoreHit[]>;
+  addresses(...request: Parameters<IndexStore["addresses"]>): Promise<ReturnType<IndexStore["addresses"]>>;
+  addressesOf(...request: Parameters<IndexStore["addressesOf"]>): Promise<ReturnType<IndexStore["addressesOf"]>>;
+  note(name: string): Promise<string | undefined>;
+}
+
+/** Ids of documents are never used again, so decisions about them stay valid. */
+const file = "shared";
+
+export function createSharedSearcher({
+  index,
+  records,
+}: {
+  readonly index: SharedIndexReader;
+  readonly records: Store;
+}) {
+  const visibilityOf = createViewerGroups();
+
+  async function search(
+    { mounts, viewers, withStatus, ...query }: SearchQuestion,
+    signal: AbortSignal,
+  ): Promise<SearchFindings> {
+    // Read first, so that the results are at least as new.
+    const [status, ...keys] = await Promise.all([
+      withStatus ? readSharedStatus(records, mounts) : undefined,
+      ...mounts.map(({ name }) => index.note(keyNote(name))),
+    ]);
+    const names = mounts.filter(({ key }, at) => key === keys[at]).map(({ name }) => name);
+    if (names.length === 0) return { hits: [], file, status };
+    const visibility = viewers && visibilityOf(viewers, file);
+    if (visibility) {
+      const { upTo, postponed } = visibility;
+      const again = !viewers.decided && postponed.length > 0;
+      const [before, later] = await Promise.all([
+        again ? index.addressesOf(postponed) : [],
+        index.addresses(upTo, undecidedAtOnce),
+      ]);
+      const documents = [...before, ...later];
+      if (documents.length > 0) return { hits: [], file, undecided: { file, after: upTo, again, documents } };
+    }
+    let rows = 0;
+    const hits = await index.search({ ...query, mounts: names, visibility }, (count) => (rows = count), signal);
+    return { hits, rows, file, status };
+  }
+
+  return { search };
+}

@@ -1,0 +1,103 @@
+/** How the instances of a server tell each other how far each mount is indexed. */
+import type { Runtime } from "../source.ts";
+import type { Store } from "../state/store.ts";
+import type { IndexedMount } from "./indexer.ts";
+import type { IndexStatus, MountStatus } from "./status.ts";
+
+const kind = "index-status";
+/** A status that is not confirmed for so long does not count: its instance is gone or cut off. */
+const expiresInMs = 10_000;
+
+const unindexed = { documents: 0, passages: 0, looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
+
+interface PublishedStatus {
+  readonly fence: number;
+  readonly status: MountStatus;
+}
+
+interface PublishStatusOptions {
+  readonly records: Store;
+  readonly runtime: Pick<Runtime, "wait" | "log">;
+  readonly mount: Pick<IndexedMount, "name">;
+  readonly fence: number;
+  /** Shortest and longest time between two statuses. */
+  readonly everyMs: { readonly most: number; readonly least: number };
+  status(): Promise<MountStatus>;
+  /** Called when the status of an instance with a higher fence was found. */
+  taken(): void;
+  readonly signal: AbortSignal;
+}
+
+/** Publishes until the signal is aborted. */
+export function publishStatus({
+  records,
+  runtime,
+  mount,
+  fence,
+  everyMs,
+  status,
+  taken,
+  signal,
+}: PublishStatusOptions) {
+  let wake: (() => void) | undefined;
+  let isChanged = true;
+
+  async function publish(): Promise<void> {
+    const value: PublishedStatus = { fence, status: await status() };
+    for (;;) {
+      const before = await records.get(kind, mount.name);
+      if (((before?.value as PublishedStatus | undefined)?.fence ?? 0) > fence) return taken();
+      const options = { ifVersion: before?.version, expiresInMs };
+      if (await records.put(kind, mount.name, { ...value }, options)) return;
+    }
+  }
+
+  async function rest(ms: number): Promise<void> {
+    const waking = new AbortController();
+    wake = () => waking.abort();
+    await runtime.wait(ms, AbortSignal.any([signal, waking.signal])).catch(() => undefined);
+    wake = undefined;
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      isChanged = false;
+      try {
+        await publish();
+      } catch (cause) {
+        // It expires, and others then claim less.
+        runtime.log("info", "the status of an indexed mount could not be published", { mount: mount.name, cause });
+      }
+      await runtime.wait(everyMs.most, signal).catch(() => undefined);
+      if (!isChanged && !signal.aborted) await rest(everyMs.least - everyMs.most);
+    }
+  }
+
+  return {
+    /** The status has changed. */
+    changed(): void {
+      isChanged = true;
+      wake?.();
+    },
+    /** Resolves after the signal is aborted, when nothing is being written. */
+    ended: run(),
+  };
+}
+
+/** The status of these mounts. One that no instance confirms is not complete; one that was indexed with another key is left out. */
+export async function readSharedStatus(
+  records: Store,
+  mounts: readonly Pick<IndexedMount, "name" | "key">[],
+): Promise<IndexStatus> {
+  const published = new Map(
+    (await records.list(kind)).map(({ key, value }) => [key, value as unknown as PublishedStatus]),
+  );
+  return {
+    bytes: 0,
+    mounts: mounts.flatMap(({ name, key }): MountStatus[] => {
+      const status = published.get(name)?.status;
+      if (!status) return [{ ...unindexed, name, key, state: "waiting" }];
+      return status.key === key ? [status] : [];
+    }),
+  };
+}
