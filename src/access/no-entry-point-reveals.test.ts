@@ -55,7 +55,7 @@ function createTestServer(
       policy: openPolicy,
       promptName: (name) => name,
       resources: pressmark,
-      sets: { ...chosen.sets, save: () => true },
+      sets: { ...chosen.sets, save: async () => true },
     }),
   ];
   return { pressmark, clock, trees, tools, prompts, sets };

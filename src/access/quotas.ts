@@ -22,6 +22,14 @@ export interface QuotaRefusals {
   readonly count: number;
 }
 
+/** The share of a limit that one caller uses now. */
+export interface QuotaUsage {
+  readonly caller: string;
+  readonly quota: string;
+  /** From 0 to 1, and above 1 after work that cost more than was left. */
+  readonly share: number;
+}
+
 /** The first four are described in `CallerQuotas` of the protocol. */
 export interface Quotas {
   refusal(caller: Caller): QuotaError | undefined;
@@ -32,6 +40,8 @@ export interface Quotas {
   reload(settings: QuotaSettings | undefined): void;
   /** Since the start. */
   refusals(): readonly QuotaRefusals[];
+  /** Of the callers that use most of a limit, at most 200 shares above 0. */
+  usage(): readonly QuotaUsage[];
   /** Calls back for a caller and a quota at most once a minute, with the refusals since the last time. */
   follow(hear: (refusals: QuotaRefusals) => void, signal?: AbortSignal): void;
 }
@@ -186,6 +196,15 @@ export function createQuotas({ monotonicMs }: Pick<Runtime, "monotonicMs">): Quo
     refusals: () =>
       [...tallies].flatMap(([caller, own]) => [...own].map(([quota, { count }]) => ({ caller, quota, count }))),
 
+    usage() {
+      const atMs = monotonicMs();
+      const all = [...accounts].flatMap(([caller, account]) => {
+        refill(account, account.limits, atMs);
+        return sharesOf(account).map(([quota, share]): QuotaUsage => ({ caller, quota, share }));
+      });
+      return all.sort((one, other) => other.share - one.share).slice(0, maxCounted);
+    },
+
     follow(hear, signal) {
       if (signal?.aborted) return;
       hearers.add(hear);
@@ -254,6 +273,17 @@ function refill(account: Account, limits: Limits, atMs: number): void {
     const most = limits.perMinute[at]!;
     left[at] = most === Infinity ? most : Math.min(most, left[at]! + (most / minuteMs) * passedMs);
   }
+}
+
+/** Those above 0. */
+function sharesOf({ left, listens, running, limits }: Account): (readonly [quota: keyof QuotaLimits, share: number])[] {
+  const rated = rates.map((unit, at) => [`${unit}PerMinute`, 1 - left[at]! / limits.perMinute[at]!] as const);
+  const held = [
+    ["listens", limits.listens === 0 ? 0 : listens / limits.listens],
+    ["concurrentReads", running / limits.concurrentReads],
+  ] as const;
+  // What is not limited is Infinity of Infinity, which is no number.
+  return [...rated, ...held].filter(([, share]) => share > 0);
 }
 
 function isFull({ left, limits, listens, running }: Account): boolean {

@@ -4,6 +4,7 @@ import type { CallerConfig } from "../config/access.ts";
 import type { AuthSettings, ScopeSettings } from "../config/auth.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
+import type { Store } from "../state/store.ts";
 
 /** What a valid token says. */
 export interface VerifiedToken {
@@ -53,7 +54,7 @@ export interface VerifierContext {
   /** Scopes that operations need. */
   readonly scopes?: ScopeSettings;
   /** The caller whom a token of this server or a one-time code admits. A code is used up. */
-  readonly admit: (secret: string) => Caller | undefined;
+  readonly admit: (secret: string) => Caller | undefined | Promise<Caller | undefined>;
   /** The holder of a token of this server, given by its SHA-256. Undefined if the token is no longer valid. */
   readonly findByHash: (hash: string) => Caller | undefined;
   /** The machine that a request comes from, for limits. */
@@ -65,6 +66,8 @@ export interface VerifierContext {
   readonly stateFolder: string;
   /** Real path of the config. */
   readonly config: string;
+  /** What the instances of this server share. Default: sign-ins are stored in the state folder. */
+  readonly shared?: Store | undefined;
   readonly runtime: Runtime;
 }
 

@@ -46,6 +46,7 @@ describe("completion", () => {
       "--allow-origin",
       "--token-file",
       "--open",
+      "--log-format",
       "--no-tools",
       "--quiet",
       "--verbose",

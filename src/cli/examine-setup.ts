@@ -1,4 +1,5 @@
 /** All checks of `pressmark doctor`, also for `pressmark report`. */
+import type { ConfigOrigin } from "../config/load-config.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { CheckResult } from "../server/examine.ts";
@@ -41,6 +42,9 @@ async function open(
   try {
     const origin = chooseConfig({ folders: [], config, from, env });
     findings.push(...(await examineConfig(origin, from, env)));
+    if (origin) findings.push(...(await checkState(origin, world)));
+    // The server would wait for a database that is away.
+    if (findings.some(({ about, state }) => about === "state" && state === "broken")) return undefined;
     // Log messages about trust are among the findings already.
     return await openServer({ folders: [], config, from, env: { PRESSMARK_LOG: "error", ...env }, err });
   } catch (cause) {
@@ -49,6 +53,16 @@ async function open(
       findings.push({ about: "config", state: "broken", says: cause.message });
     return undefined;
   }
+}
+
+async function checkState(origin: ConfigOrigin, world: CommandContext): Promise<readonly CheckResult[]> {
+  const { serverOf } = await import("./config-state.ts");
+  const { stateFolder, systemPathsOf } = await import("../lib/system-paths.ts");
+  const server = await serverOf(origin, stateFolder(systemPathsOf(world.env)), world);
+  if (server.state === undefined) return [];
+  const { examineState } = await import("../server/examine-state.ts");
+  const { createRuntime } = await import("../server/runtime.ts");
+  return examineState(server, createRuntime(world.err, "error", world.env), world.signal);
 }
 
 async function checkMounts(
@@ -71,9 +85,8 @@ async function checkMounts(
   }
   if (pressmark.config !== undefined && pressmark.access) {
     const { examineAccess } = await import("../server/examine-access.ts");
-    const { createTokenStore } = await import("../server/token-store.ts");
-    const { realPath } = await import("../lib/real-path.ts");
-    const tokens = createTokenStore(pressmark.stateFolder, realPath(pressmark.config));
+    const { openTokenStore } = await import("../server/open-token-store.ts");
+    const tokens = await openTokenStore(pressmark, pressmark.config);
     findings.push(...examineAccess(pressmark, tokens, pressmark.runtime.now()));
   }
   if (pressmark.auth !== undefined) {

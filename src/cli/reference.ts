@@ -12,7 +12,7 @@ export function reference(commands: readonly Command[]): string {
       ["Command", "What it does"],
       commands.map(({ name, summary }) => [`[\`${name}\`](#pressmark-${name})`, summary]),
     ),
-    "Every command takes `--help`, `--quiet` (`-q`: print only results and errors) and `--verbose` (`-v`: log more, and show where an error came from). `PRESSMARK_LOG` is the lowest level that is logged to standard error: `info`, `warn` or `error`. Default: `warn`. `PRESSMARK_DEBUG=1` shows where an error came from.",
+    "Every command takes `--help`, `--quiet` (`-q`: print only results and errors) and `--verbose` (`-v`: log more, and show where an error came from). `PRESSMARK_LOG` is the lowest level that is logged to standard error: `info`, `warn` or `error`. Default: `warn`. `PRESSMARK_LOG_FORMAT=json` logs [JSON](monitoring.md#logs). `PRESSMARK_DEBUG=1` shows where an error came from.",
     markdownTable(
       ["Exit code", "Meaning"],
       exitCodes.map(([code, meaning]) => [String(code), meaning]),

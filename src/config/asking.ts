@@ -50,7 +50,7 @@ interface AskingOptions {
 /** Sections in the order of the trust prompt, after the mounts. */
 const sections = ["callers", "rules", "server", "search", "limits", "redact"];
 /** Settings that show served content to other machines: changing the mounts changes what they see. */
-const telling = ["host", "allowedHosts", "allowedOrigins", "publicUrl", "auth", "embeddings"];
+const telling = ["host", "allowedHosts", "allowedOrigins", "publicUrl", "auth", "state", "bus", "embeddings"];
 /** Maximum length of one part in the trust prompt. */
 const maxShown = 4000;
 

@@ -23,6 +23,7 @@ import { parseConfig, readConfig, runConfig } from "./read-config.ts";
 import { isPlainObject, redactor, resolveReferences, valueAt } from "./references.ts";
 import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
 import { checkSets } from "./sets.ts";
+import { checkState } from "./state.ts";
 import { shownConfig } from "./masked-config.ts";
 import { realPath } from "../lib/real-path.ts";
 import { createTrustStore, type Grant, holds, noGrant, type Permission } from "./trust.ts";
@@ -130,6 +131,7 @@ export async function loadWith(
   const access = checkAccess(callers, rules, { folder, mounts: mountNames, isReferred: checking.isReferred, refuse });
   checkQuotas(quotas, Object.keys(callers), { refuse });
   checkAuth(server, { callers: Object.keys(callers), refuse });
+  checkState(server, { refuse });
   const byMount = problemsByMount(problems);
   const valid = checked.filter(({ name }) => !byMount.has(name));
   // Of two mounts that share URIs, the later one is left out: that of a custom source.

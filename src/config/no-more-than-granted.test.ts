@@ -68,6 +68,7 @@ function needsTrust(setting: string, value: unknown): boolean {
     JSON.stringify(value).includes("${") ||
     setting === "publicUrl" ||
     setting === "auth" ||
+    setting === "tracing" ||
     (setting === "host" && value !== "127.0.0.1") ||
     (["allowedHosts", "allowedOrigins"].includes(setting) && (value as string[]).length > 0) ||
     (setting === "tools" && Array.isArray(value) && value.includes("save_set"))

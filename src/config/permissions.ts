@@ -12,6 +12,7 @@ import type { FoundReference } from "./references.ts";
 import type { CallerSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "../backends/skill-folders.ts";
 import { realPath } from "../lib/real-path.ts";
+import { stateReasons } from "./state.ts";
 import { isBelow } from "./trust.ts";
 
 /** The config's folder, without links, and its ignore rules. */
@@ -217,6 +218,9 @@ export function serverReasons({
   auth,
   scopes,
   tools,
+  state,
+  bus,
+  tracing,
 }: ServerSettings): Readonly<Record<string, readonly string[]>> {
   const isOpen = host !== undefined && !/^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host);
   return {
@@ -227,8 +231,10 @@ export function serverReasons({
     tls: tls ? [`identifies itself with the key in ${JSON.stringify(tls.key)}`] : [],
     publicUrl: publicUrl === undefined ? [] : [`answers to the name ${JSON.stringify(new URL(publicUrl).host)}`],
     auth: authReasons(auth),
+    ...stateReasons({ state, bus }),
     scopes: scopes === undefined ? [] : ["decides which scopes callers need"],
     tools: Array.isArray(tools) && tools.includes("save_set") ? ["lets callers save sets"] : [],
+    tracing: tracing ? [`sends traces of requests to ${JSON.stringify(new URL(tracing.endpoint).origin)}`] : [],
   };
 }
 

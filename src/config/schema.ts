@@ -4,6 +4,7 @@ import { isOrigin } from "../lib/is-origin.ts";
 import { isNetwork } from "../lib/networks.ts";
 import { authSchema, publicUrlSchema, scopesSchema } from "./auth.ts";
 import { schemePattern } from "./mount-base.ts";
+import { busSchema, stateSchema } from "./state.ts";
 
 type Zod = typeof z;
 
@@ -60,6 +61,8 @@ export function serverSchema(zod: Zod) {
       .describe(
         "Certificate for HTTPS: the files cert (with its chain) and key, read again when they are renewed. Default: HTTP without encryption",
       ),
+    state: stateSchema(zod).optional(),
+    bus: busSchema(zod).optional(),
     publicUrl: publicUrlSchema(zod).optional(),
     auth: authSchema(zod).optional(),
     scopes: scopesSchema(zod).optional().describe("Scopes that tokens of server.auth need"),
@@ -96,6 +99,33 @@ export function serverSchema(zod: Zod) {
       .boolean()
       .optional()
       .describe("Whether zed://prompt-library lists the sets in the format of Zed's draft. Default: false"),
+    tracing: zod
+      .strictObject({
+        endpoint: zod
+          .url({ protocol: /^https?$/, error: "must be a URL, as in http://127.0.0.1:4318" })
+          .describe("Base URL of an OTLP/HTTP receiver; /v1/traces is added to it"),
+        sampleRatio: zod
+          .number()
+          .min(0)
+          .max(1)
+          .optional()
+          .describe("Share of the traces that begin here; a caller's trace is sampled as the caller says. Default: 1"),
+        headers: zod
+          .record(zod.string(), zod.string())
+          .optional()
+          .describe("HTTP headers for the receiver; write secrets as references: ${env:NAME}"),
+        uris: zod.boolean().optional().describe("Whether spans name the URIs of resources. Default: false"),
+      })
+      .optional()
+      .describe("OpenTelemetry traces of requests. Default: OTEL_EXPORTER_OTLP_ENDPOINT of the environment, else none"),
+    drainMs: zod
+      .int()
+      .min(0)
+      .max(300_000)
+      .optional()
+      .describe(
+        "Time in milliseconds between SIGTERM, when /health/ready fails, and the end of new connections, so that a load balancer notices first. Default: 0",
+      ),
     tools: zod
       .union([
         zod.boolean(),
@@ -170,7 +200,7 @@ export function searchSchema(zod: Zod) {
       .min(1)
       .max(100_000_000)
       .optional()
-      .describe("Mounts with more files are not indexed, because that takes much time and memory. Default: 250000"),
+      .describe("Mounts with more files are not indexed, because that takes much time and disk. Default: 2000000"),
     embeddings: zod
       .strictObject({
         url: zod

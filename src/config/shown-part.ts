@@ -34,7 +34,7 @@ function masked(value: unknown, path: KeyPath): unknown {
 /** Masking a piece of a command could hide harm: there, only text that no shell interprets is masked. */
 const harmless = /^[\w~+=-]+$/;
 const speaksOfSecret = /token|secret|passw|api_?key|credential/i;
-const isAddress: ReadonlySet<unknown> = new Set(["url", "endpoint", "rootUrl"]);
+const isAddress: ReadonlySet<unknown> = new Set(["url", "endpoint", "rootUrl", "state", "bus"]);
 
 function maskedText(text: string, path: KeyPath): string {
   const [option] = path;

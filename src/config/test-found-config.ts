@@ -187,6 +187,10 @@ export const foundConfig: fc.Arbitrary<FoundConfig> = fc.record({
           allowedOrigins: fc.subarray(["https://one.example"]),
           tools: fc.constantFrom<unknown>(true, ["save_set"], ["read_resource"]),
           publicUrl: one("https://one.example", "https://two.example"),
+          tracing: fc.constantFrom<unknown>(
+            { endpoint: "http://127.0.0.1:4318" },
+            { endpoint: "https://one.example", headers: { "x-key": "${env:SECRET_A}" }, uris: true },
+          ),
           auth: fc.constantFrom<unknown>(
             "builtin",
             [{ issuer: "https://idp.example" }],

@@ -14,6 +14,23 @@ export interface CacheOptions {
   readonly maxBytes?: number;
   /** Number of addresses to remember without their content. */
   readonly maxSeen?: number;
+  /** @internal Counts what this cache does, together with others. */
+  readonly stats?: CacheStats;
+  /** @internal Aborted when the cache is no longer used. */
+  readonly unused?: AbortSignal;
+}
+
+/** What the read caches of a server do. */
+export interface CacheStats {
+  /** Reads that a cache answered, and those that a source answered. */
+  hits: number;
+  misses: number;
+  /** Returns the size of each cache in use. */
+  readonly sizes: Set<() => number>;
+}
+
+export function createCacheStats(): CacheStats {
+  return { hits: 0, misses: 0, sizes: new Set() };
 }
 
 interface CachedRead {
@@ -40,9 +57,17 @@ interface SharedRead {
  * and no `stat`; later reads request the version first. Without `stat` or without a version, nothing is cached. Concurrent reads of
  * one address are one read; a caller who leaves does not cancel it for the others.
  */
-export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOptions = {}): Layer {
+export function cache({
+  maxBytes = 64 * 1024 * 1024,
+  maxSeen = 8192,
+  stats = createCacheStats(),
+  unused,
+}: CacheOptions = {}): Layer {
   return (inner) => {
     const cached = new Lru<string, CachedRead>({ maxSize: maxBytes, sizeOf: ({ bytes }) => bytes });
+    const size = () => cached.totalSize;
+    stats.sizes.add(size);
+    unused?.addEventListener("abort", () => stats.sizes.delete(size), { once: true });
     /** Addresses that were read before and are not cached. */
     const seen = new Lru<string, Seen>({ maxEntries: maxSeen });
     const sharedReads = new Map<string, SharedRead>();
@@ -119,7 +144,10 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
         return readPlainly(at, call, key);
       }
       const found = cached.get(key);
-      if (found?.version === version) return found.parts;
+      if (found?.version === version) {
+        stats.hits += 1;
+        return found.parts;
+      }
       const label = version;
       return share(`v${label.length}:${label}${key}`, call, async (own) => {
         const parts = await readInner(at, own);
@@ -132,7 +160,10 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
 
     const stat = inner.stat?.bind(inner);
     const innerRead = inner.read.bind(inner);
-    const readInner = (at: Address, own: Call) => attempt(innerRead, [at, own]) as Promise<readonly Part[]>;
+    const readInner = (at: Address, own: Call) => {
+      stats.misses += 1;
+      return attempt(innerRead, [at, own]) as Promise<readonly Part[]>;
+    };
 
     function read(at: Address, call: Call): Promise<readonly Part[]> {
       if (call.signal.aborted) return Promise.reject(cancelled(call.signal.reason));

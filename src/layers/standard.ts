@@ -35,6 +35,20 @@ export function standardLayers(runtime: Runtime, options: StandardOptions = {}):
   ];
 }
 
+/** The same for the index, which reads everything once: without a cache, and the deadline that covers its requests. */
+export function indexLayers(
+  runtime: Runtime,
+  options: Omit<StandardOptions, keyof CacheOptions> = {},
+): readonly Layer[] {
+  return [
+    explain(),
+    ...(options.redact ? [options.redact] : []),
+    timeout(options),
+    retry(runtime, options),
+    limit(options),
+  ];
+}
+
 export function withStandardLayers(
   source: Source,
   mount: { readonly name: string },

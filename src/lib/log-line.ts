@@ -1,4 +1,4 @@
-/** One line of a log for people. */
+/** One line of a log, for people or for programs. */
 import { visibleText } from "./visible-text.ts";
 
 /** Of limited length: names in the facts come from backends and callers. */
@@ -7,6 +7,43 @@ export function logLine(level: string, message: string, facts: Readonly<Record<s
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${visible(short(format(value), 200))}`);
   return `pressmark ${level}: ${visible(short(oneLine(message), 500))}${details.length > 0 ? ` (${details.join(", ")})` : ""}\n`;
+}
+
+/** As JSON: `time`, `level`, `message`, `requestId` and `traceId` if there are any, and the other facts as text, number or truth value. */
+export function jsonLogLine(
+  level: string,
+  message: string,
+  facts: Readonly<Record<string, unknown>> = {},
+  { timeMs, requestId, traceId }: JsonLogContext,
+): string {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return `${JSON.stringify({
+    time: new Date(timeMs).toISOString(),
+    level,
+    message: short(message, 500),
+    requestId,
+    traceId,
+    ...(known.length > 0 && { facts: Object.fromEntries(known.map(([name, value]) => [name, plainValue(value)])) }),
+  })}\n`;
+}
+
+interface JsonLogContext {
+  readonly timeMs: number;
+  readonly requestId?: string | undefined;
+  readonly traceId?: string | undefined;
+}
+
+function plainValue(value: unknown): string | number | boolean | null {
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "string") return short(value, 200);
+  const text = format(value);
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === "string") return short(parsed, 200);
+  } catch {
+    // Shown as it is.
+  }
+  return short(text, 200);
 }
 
 /** Never throws: a source may log anything. */

@@ -5,6 +5,7 @@ import { packageFolder } from "./package-folder.ts";
 
 /** The part of package.json that is used. */
 interface PackageManifest {
+  readonly version: string;
   readonly engines: { readonly node: string };
   readonly peerDependencies: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@ import { QuotaError } from "../errors.ts";
 import { byteLength } from "../lib/byte-length.ts";
 import type { Caller } from "../resources.ts";
 import type { Id } from "./message.ts";
-import { quotaResponse, type Responder } from "./respond.ts";
+import { quotaResponse, type Responder, watchMethods } from "./respond.ts";
 
 /** A request that was admitted. */
 export interface MeteredRequest {
@@ -26,9 +26,6 @@ export interface CallerQuotas {
   charge(caller: Caller, unit: "bytes" | "entries", amount: number): void;
 }
 
-/** Methods that begin to watch: what they start outlives them. */
-const watching: ReadonlySet<string> = new Set(["subscriptions/listen", "resources/subscribe"]);
-
 /** Runs `work` with a reply that charges the caller, or refuses the request. */
 export function withinQuotas<T>(
   quotas: CallerQuotas | undefined,
@@ -40,7 +37,7 @@ export function withinQuotas<T>(
 ): T | undefined {
   let metered: MeteredRequest | undefined;
   try {
-    metered = quotas?.begin(caller, watching.has(method));
+    metered = quotas?.begin(caller, watchMethods.has(method));
   } catch (cause) {
     if (!(cause instanceof QuotaError)) throw cause;
     reply.end({ ...quotaResponse(id, cause), status: refusedStatus });

@@ -1,11 +1,11 @@
 /** Combines revisions, resources, tools and prompts into the protocol that transports use. */
 import { byteLength } from "../lib/byte-length.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
-import { answerTo, askFor, errorResponse, failure, progressOf, type Responder, toResponder } from "./respond.ts";
+import { answerTo, askFor, errorResponse, failure, observed, progressOf, type Responder } from "./respond.ts";
 import { type CallerQuotas, withinQuotas } from "./caller-quotas.ts";
 import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
 import type { Protocol, HeaderLookup, Peer, WireBytes } from "./protocol.ts";
-import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
+import { claimsModern, openEnvelope, revisionIn, visitorIn } from "./envelope.ts";
 import {
   codes,
   errorWire,
@@ -153,9 +153,16 @@ export function createProtocol({
 
     isListen: (body) => isJsonObject(body) && body["method"] === "subscriptions/listen",
 
-    exchange: (body, headers, peer, reply) => begin(body, headers, peer, toResponder(body, reply, observer)),
+    exchange: (body, headers, peer, reply) =>
+      observed(
+        body,
+        reply,
+        observer,
+        () => revisionIn(body),
+        (responder) => begin(body, headers, peer, responder),
+      ),
 
-    session(peer, { modern }) {
+    session(peer, { modern, saved }) {
       // Other sessions of the same caller do not count here.
       const { caller, signal: until, client = {} } = peer;
       const askModern = modern
@@ -166,12 +173,14 @@ export function createProtocol({
         caller,
         client,
         signal: until,
+        save: peer.save,
+        forward: peer.forward,
         send(wire: WireBytes) {
           quotas?.charge(caller, "bytes", byteLength(wire));
           return peer.send(wire);
         },
       };
-      return createSession(offer, own, askModern, log);
+      return createSession(offer, own, askModern, log, saved);
     },
 
     requestIdOf,

@@ -30,6 +30,12 @@ export function claimsModern(body: unknown, headerVersion: string | undefined): 
   return headerVersion !== undefined && modernRevisions.some(({ date }) => date === headerVersion);
 }
 
+/** The revision that a modern request names, whether or not it is served. */
+export function revisionIn(body: unknown): string | undefined {
+  const version = member(member(member(body, "params"), "_meta"), versionKey);
+  return typeof version === "string" ? version : undefined;
+}
+
 interface Envelope {
   readonly revision: Revision;
   readonly clientCapabilities: RequestParams;

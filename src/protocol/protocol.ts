@@ -44,7 +44,26 @@ export interface Peer {
 export interface SessionPeer extends Peer {
   /** Sends a notification outside any request: changes of subscribed resources. A promise means: wait, the reader is slow or away. */
   send(wire: WireBytes): void | Promise<void>;
+  /** @internal Stores a change for other instances, before the client gets its response. Absent if the session is only here. */
+  save?(change: SessionChange): Promise<void>;
+  /** @internal Passes on a response or cancellation that belongs to no request here: another instance may have it. */
+  forward?(body: unknown): void;
 }
+
+/** @internal What another instance needs to continue a session. JSON. */
+export interface SavedSession {
+  readonly revision: string;
+  /** The client as it described itself. */
+  readonly client: { readonly name?: string; readonly version?: string };
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** URIs of subscribed resources. */
+  readonly subscriptions: readonly string[];
+}
+
+/** @internal */
+export type SessionChange =
+  | { readonly kind: "opened"; readonly session: SavedSession }
+  | { readonly kind: "subscribed" | "unsubscribed"; readonly uri: string };
 
 /** A session that begins with `initialize`. Over stdio, modern requests may come in between. */
 export interface ProtocolSession {
@@ -54,6 +73,15 @@ export interface ProtocolSession {
   readonly subscriptions: number;
   /** Handles one parsed body, a message or a batch. Never throws: errors are sent through the reply. */
   receive(body: unknown, reply: Reply): void;
+  /** @internal Handles a response or cancellation that another instance received. */
+  receiveForwarded(body: unknown): void;
+  /** @internal Starts to announce changes of lists, as `notifications/initialized` does. Returns false if that began before. */
+  follow(): boolean;
+  /**
+   * @internal Watches exactly these resources from now on, and announces those that were not watched, because changes may have been missed; with
+   * `isMissed`, everything.
+   */
+  resume(subscriptions: readonly string[], isMissed: boolean): Promise<void>;
   /** Cancels running requests and sends nothing more. Also happens when the peer's signal is aborted. */
   close(): void;
 }
@@ -76,7 +104,14 @@ export interface Protocol {
   /** One modern request and its response. A listen continues until the peer's signal is aborted or the protocol closes. Never throws. */
   exchange(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): void;
   /** `modern`: whether modern requests may come through this session too (stdio). */
-  session(peer: SessionPeer, options: { readonly modern: boolean }): ProtocolSession;
+  session(
+    peer: SessionPeer,
+    options: {
+      readonly modern: boolean;
+      /** @internal Continues a session of another instance; without a revision if that one is not served here. */
+      readonly saved?: SavedSession | undefined;
+    },
+  ): ProtocolSession;
   /** The id for an error about this body. Null if it is no request, or is a batch. */
   requestIdOf(body: unknown): string | number | null;
   /** An error message, for failures before a session or request is known. */

@@ -1,5 +1,6 @@
 /** Observes clients, what they read, and how their requests end. */
 import type { ContentBlock } from "./blocks.ts";
+import type { TraceSpan } from "../lib/request-scope.ts";
 import { member, type RequestParams } from "./message.ts";
 import type { PromptMessage } from "./prompts.ts";
 import type { ToolResult } from "./tools.ts";
@@ -20,13 +21,32 @@ export type Given =
   | { readonly uri: string; readonly contents: readonly Content[] }
   | { readonly prompt: string; readonly messages: readonly PromptMessage[] };
 
-/** How a request or a batch ended. */
-export interface RequestOutcome {
+/** A request or a batch that was received. */
+export interface ReceivedRequest {
   /** As the client wrote it; undefined for a batch and for a message without a method. */
   readonly method: string | undefined;
+  readonly params: unknown;
+  /** As the client sent it, in `_meta` or else in a header: https://www.w3.org/TR/trace-context/ */
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+/** How a request or a batch ended. */
+export interface RequestOutcome {
+  readonly method: string | undefined;
+  /** As negotiated, or as the client wrote it; undefined if it is not known. */
+  readonly revision: string | undefined;
+  /** Type of the source of the mount that answered; undefined if none or several did, or if the transport does not say. */
+  readonly source: string | undefined;
   /** "cancelled": without a response. "error": an error that has no name of its own. */
   readonly outcome: "ok" | "cancelled" | "not-found" | "malformed" | "unknown-method" | "invalid" | "failed" | "error";
   readonly ms: number;
+}
+
+/** The span of a request. */
+export interface RequestSpan {
+  readonly span: TraceSpan;
+  end(outcome: RequestOutcome): void;
 }
 
 /** Methods must not throw and must be fast: they are called for every request. */
@@ -38,6 +58,8 @@ export interface RequestObserver {
   read(visitor: ClientInfo, uri: string): void;
   /** Successful results only. */
   gave?(visitor: ClientInfo, given: Given): void;
+  /** @internal Begins the span of a request, which ends with it. Undefined if it is not traced. */
+  trace?(request: ReceivedRequest): RequestSpan | undefined;
   /** Called just before the response is sent. Notifications are not reported. */
   answered?(request: RequestOutcome): void;
   /** Listens and watched URIs began, or ended if negative. */

@@ -103,8 +103,8 @@ export const resourcesSubscribe: RequestHandler = {
 };
 
 export const resourcesUnsubscribe: RequestHandler = {
-  answer({ params, subscriptions }) {
-    subscriptions?.unsubscribe(uriOf(params));
+  async answer({ params, subscriptions }) {
+    await subscriptions?.unsubscribe(uriOf(params));
     return {};
   },
 };

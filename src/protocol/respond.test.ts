@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { ResourceError } from "../errors.ts";
-import { failure, progressOf, toResponder } from "./respond.ts";
+import { failure, observed, progressOf } from "./respond.ts";
 import { ProtocolError } from "./message.ts";
 import type { RequestOutcome } from "./request-observer.ts";
 import { revision20251125 } from "./revisions/2025-11-25.ts";
@@ -51,18 +51,22 @@ it("every error of a source gives a response", () => {
 });
 
 it("an observer hears of requests, not of responses", () => {
-  const observed: RequestOutcome[] = [];
+  const heard: RequestOutcome[] = [];
   const observer = {
     came() {},
     requested() {},
     read() {},
-    answered: (outcome: RequestOutcome) => void observed.push(outcome),
+    answered: (outcome: RequestOutcome) => void heard.push(outcome),
   };
   const reply = { notify() {}, end() {} };
-  toResponder({ jsonrpc: "2.0", id: 1, result: {} }, reply, observer).end();
-  toResponder({ jsonrpc: "2.0", id: 1, method: "ping" }, reply, observer).end();
-  expect(observed).toMatchObject([{ method: "ping", outcome: "cancelled" }]);
+  observed({ jsonrpc: "2.0", id: 1, result: {} }, reply, observer, oldRevision, ({ end }) => end());
+  observed({ jsonrpc: "2.0", id: 1, method: "ping" }, reply, observer, oldRevision, ({ end }) => end());
+  expect(heard).toMatchObject([{ method: "ping", revision: "2025-11-25", outcome: "cancelled" }]);
 });
+
+function oldRevision(): string {
+  return "2025-11-25";
+}
 
 function fail(): never {
   throw new Error("this member fails");

@@ -3,6 +3,7 @@ import { causeFacts, isLogged, QuotaError, type ResourceError, toResourceError }
 import { type RequestHandler, isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import type { Runtime } from "../source.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
+import { RequestScope, requestScope, runInScope } from "../lib/request-scope.ts";
 import type { Reply, WireBytes } from "./protocol.ts";
 import {
   codes,
@@ -17,7 +18,7 @@ import {
   resultWire,
 } from "./message.ts";
 import { shown } from "./params.ts";
-import type { RequestObserver, RequestOutcome } from "./request-observer.ts";
+import type { ReceivedRequest, RequestObserver, RequestOutcome } from "./request-observer.ts";
 import type { Revision } from "./revision.ts";
 
 export interface EncodedResponse {
@@ -35,6 +36,9 @@ export interface Responder extends Omit<Reply, "end"> {
   end(response?: EncodedResponse): void;
 }
 
+/** Methods that begin to watch: what they start outlives them. */
+export const watchMethods: ReadonlySet<string> = new Set(["subscriptions/listen", "resources/subscribe"]);
+
 const outcomes = new Map<number | undefined, RequestOutcome["outcome"]>([
   [undefined, "ok"],
   [-32002, "not-found"],
@@ -44,25 +48,61 @@ const outcomes = new Map<number | undefined, RequestOutcome["outcome"]>([
   [codes.internal, "failed"],
 ]);
 
-/** Reports to the observer how a request or a batch ends. A batch counts once, whatever its requests end with. */
-export function toResponder(body: unknown, reply: Reply, observer: RequestObserver | undefined): Responder {
+/**
+ * Runs work with a reply that reports to the observer how the request or the batch ends. A batch counts once, whatever its requests end
+ * with. `revisionOf` is called at the end.
+ */
+export function observed(
+  body: unknown,
+  reply: Reply,
+  observer: RequestObserver | undefined,
+  revisionOf: () => string | undefined,
+  work: (reply: Responder) => void,
+): void {
   const isBatch = Array.isArray(body);
-  const isObserved = observer?.answered && (isBatch || getsResponse(body));
-  const startMs = isObserved ? monotonicMs() : 0;
+  const isObserved = (observer?.answered || observer?.trace) && (isBatch || getsResponse(body));
+  if (!isObserved) return work(toResponder(reply));
+  const startMs = monotonicMs();
+  const written = member(body, "method");
+  const method = typeof written === "string" ? written : undefined;
+  let scope = requestScope();
+  const traced = observer.trace?.(receivedOf(body, method, scope));
+  if (traced) (scope ??= new RequestScope()).span = traced.span;
+  const responder = toResponder(reply, (response) => {
+    const outcome = outcomes.get(isBatch ? undefined : response?.errorCode) ?? "error";
+    const ended: RequestOutcome = {
+      method,
+      revision: revisionOf(),
+      source: scope?.source,
+      outcome: response ? outcome : "cancelled",
+      ms: monotonicMs() - startMs,
+    };
+    if (scope) scope.isOpen = false;
+    traced?.end(ended);
+    observer.answered?.(ended);
+  });
+  // A watch outlives its request, and others may share it.
+  runInScope(method !== undefined && watchMethods.has(method) ? undefined : scope, () => work(responder));
+}
+
+function receivedOf(body: unknown, method: string | undefined, scope: RequestScope | undefined): ReceivedRequest {
+  const params = member(body, "params");
+  const meta = member(params, "_meta");
+  const traceparent = member(meta, "traceparent");
+  if (typeof traceparent !== "string")
+    return { method, params, traceparent: scope?.traceparent, tracestate: scope?.tracestate };
+  const tracestate = member(meta, "tracestate");
+  return { method, params, traceparent, tracestate: typeof tracestate === "string" ? tracestate : undefined };
+}
+
+/** `ended` is called before the response is sent. */
+function toResponder(reply: Reply, ended?: (response: EncodedResponse | undefined) => void): Responder {
   return {
     notify: (wire) => reply.notify(wire),
     takesNotice: reply.takesNotice,
     lost: reply.lost,
     end(response) {
-      if (isObserved) {
-        const method = member(body, "method");
-        const outcome = outcomes.get(isBatch ? undefined : response?.errorCode) ?? "error";
-        observer.answered?.({
-          method: typeof method === "string" ? method : undefined,
-          outcome: response ? outcome : "cancelled",
-          ms: monotonicMs() - startMs,
-        });
-      }
+      ended?.(response);
       reply.end(response?.wire, response?.status, response?.retryAfterMs);
     },
   };

@@ -30,6 +30,8 @@ interface ServerRequests {
   send(requests: Readonly<Record<string, InputRequest>>, origin: Origin): Promise<Record<string, unknown>>;
   /** Ignores a response to no pending request: it is late, or belongs to another session. */
   receive(response: ClientResponse): void;
+  /** Whether this is the response to a pending request. */
+  isExpected(response: ClientResponse): boolean;
 }
 
 export function createServerRequests(): ServerRequests {
@@ -100,6 +102,7 @@ export function createServerRequests(): ServerRequests {
     receive(response) {
       if (response.id !== null) pending.get(response.id)?.(response);
     },
+    isExpected: ({ id }) => id !== null && pending.has(id),
   };
 }
 

@@ -1,20 +1,21 @@
 /** A session of the older revisions: negotiated revision, running requests, subscriptions. */
-import { quote } from "../errors.ts";
+import { quote, toResourceError } from "../errors.ts";
+import { withMembers } from "../lib/with-members.ts";
 import {
   answerTo,
   askFor,
   type EncodedResponse,
   errorResponse,
   failure,
+  observed,
   progressOf,
   type Responder,
-  toResponder,
 } from "./respond.ts";
 import { withinQuotas } from "./caller-quotas.ts";
 import { isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import { capabilities, instructionsFor, wireServer } from "./discovery.ts";
-import type { ProtocolSession, SessionPeer, WireBytes } from "./protocol.ts";
-import { claimsModern } from "./envelope.ts";
+import type { ProtocolSession, SavedSession, SessionChange, SessionPeer, WireBytes } from "./protocol.ts";
+import { claimsModern, revisionIn } from "./envelope.ts";
 import {
   codes,
   type Id,
@@ -31,8 +32,9 @@ import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
 import { createServerRequests } from "./server-requests.ts";
 import { legacyRevisions } from "./revisions/index.ts";
-import { wireNotice } from "./shape.ts";
-import { createSessionSubscriptions } from "./subscriptions.ts";
+import { promptsChanged, toolsChanged } from "./notices.ts";
+import { type Notice, wireNotice } from "./shape.ts";
+import { createSessionSubscriptions, type Subscriptions } from "./subscriptions.ts";
 import { type ClientInfo, visitorFrom } from "./request-observer.ts";
 
 /** Maximum number of messages in a batch. */
@@ -46,6 +48,12 @@ const tooMuch = "the responses to this batch are too large together; send fewer 
 /** Maximum number of running requests per session: over HTTP they continue when their senders disconnect. */
 const maxUnderWay = 1000;
 
+/** When to try `initialize` again, if the session could not be stored. */
+const retryAfterMs = 1000;
+const maxNameLength = 100;
+/** Characters of the JSON that is stored. */
+const maxCapabilities = 64 * 1024;
+
 type Request = Extract<JsonRpcMessage, { kind: "request" }>;
 
 /** Handles a modern request of this session; its id is registered here, so that it can be cancelled. */
@@ -56,18 +64,33 @@ export function createSession(
   peer: SessionPeer & { readonly client: object },
   askModern: AskModern | undefined,
   log: Runtime["log"],
+  saved?: SavedSession,
 ): ProtocolSession {
   const { caller, client } = peer;
   const underWay = new Map<Id, AbortController>();
-  const subscriptions = createSessionSubscriptions(offer, { caller, client }, (notice) => {
-    const { method, params } = wireNotice(notice);
-    return peer.send(notificationWire(method, params));
-  });
+  const subscriptions = createSessionSubscriptions(offer, { caller, client }, announce);
+  const savedSubscriptions = peer.save ? createSavedSubscriptions(subscriptions, peer.save) : subscriptions;
   const requests = createServerRequests();
   let revision: Revision | undefined;
   let clientCapabilities: RequestParams = {};
   let visitor: ClientInfo | undefined;
+  let isFollowing = false;
   let closed = false;
+  const known = saved && legacyRevisions.find(({ date }) => date === saved.revision);
+  if (known) agree(known, saved.capabilities, saved.client);
+
+  function announce(notice: Notice): void | Promise<void> {
+    const { method, params } = wireNotice(notice);
+    return peer.send(notificationWire(method, params));
+  }
+
+  function agree(agreed: Revision, capabilitiesOfClient: RequestParams, info: unknown): void {
+    revision = agreed;
+    clientCapabilities = capabilitiesOfClient;
+    if (!offer.observer) return;
+    visitor = visitorFrom(info, agreed.date, caller);
+    offer.observer.came(visitor, peer.signal);
+  }
 
   function close(): void {
     if (closed) return;
@@ -112,34 +135,63 @@ export function createSession(
     if (typeof wanted !== "string")
       return refuse(reply, id, '"protocolVersion" is missing or not a string', codes.params);
     const declared = member(params, "capabilities");
-    revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
-    clientCapabilities = isJsonObject(declared) ? declared : {};
-    if (offer.observer) {
-      visitor = visitorFrom(member(params, "clientInfo"), revision.date, caller);
-      offer.observer.came(visitor, peer.signal);
-    }
+    const agreed = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
+    agree(agreed, isJsonObject(declared) ? declared : {}, member(params, "clientInfo"));
     const result = {
-      protocolVersion: revision.date,
-      capabilities: capabilities(offer, revision),
-      serverInfo: wireServer(offer.server, revision.has),
+      protocolVersion: agreed.date,
+      capabilities: capabilities(offer, agreed),
+      serverInfo: wireServer(offer.server, agreed.has),
       ...instructionsFor(offer, caller),
     };
-    reply.end({ wire: resultWire(id, result) });
+    const end = () => reply.end({ wire: resultWire(id, result) });
+    if (!peer.save) return end();
+    const session = savedFrom(agreed, clientCapabilities, member(params, "clientInfo"));
+    peer.save({ kind: "opened", session }).then(end, (cause: unknown) => {
+      revision = undefined;
+      const { message } = toResourceError(cause);
+      reply.end({ ...errorResponse(id, codes.internal, message, { status: 503 }), retryAfterMs });
+    });
+  }
+
+  function follow(): boolean {
+    if (!revision || isFollowing) return false;
+    isFollowing = true;
+    subscriptions.followList();
+    if (isOffered(revision.asks.get("prompts/list"), offer)) subscriptions.followPrompts();
+    if (isOffered(revision.asks.get("tools/list"), offer)) subscriptions.followTools();
+    return true;
+  }
+
+  async function resume(uris: readonly string[], isMissed: boolean): Promise<void> {
+    follow();
+    const added = await savedSubscriptions.replaceAll(uris);
+    if (closed) return;
+    if (isMissed) {
+      await announce({ kind: "list-changed" });
+      if (isOffered(revision?.asks.get("prompts/list"), offer) && offer.prompts?.watch) await announce(promptsChanged);
+      if (isOffered(revision?.asks.get("tools/list"), offer) && offer.moreTools?.watch) await announce(toolsChanged);
+    }
+    for (const uri of isMissed ? new Set(uris) : added) if (!closed) await announce({ kind: "updated", uri });
   }
 
   function notified(method: string, params: RequestParams | undefined): void {
-    if (method === "notifications/initialized" && revision) {
-      subscriptions.followList();
-      if (isOffered(revision.asks.get("prompts/list"), offer)) subscriptions.followPrompts();
-      if (isOffered(revision.asks.get("tools/list"), offer)) subscriptions.followTools();
-    }
-    if (method === "notifications/cancelled") {
-      const id = member(params, "requestId");
-      if (!isId(id)) return;
-      underWay.get(id)?.abort();
-      // The id of a cancelled request may be reused immediately, however long the work takes to stop.
-      underWay.delete(id);
-    }
+    if (method === "notifications/initialized") follow();
+    if (method === "notifications/cancelled") cancel(member(params, "requestId"));
+  }
+
+  function cancel(id: unknown): void {
+    if (!isId(id)) return;
+    underWay.get(id)?.abort();
+    // The id of a cancelled request may be reused immediately, however long the work takes to stop.
+    underWay.delete(id);
+  }
+
+  /** Whether a response or cancellation is about a request of this session that is not here. */
+  function isForAnother(message: Extract<JsonRpcMessage, { kind: "response" | "notification" }>): boolean {
+    if (message.kind === "response") return !requests.isExpected(message);
+    if (message.method !== "notifications/cancelled") return false;
+    const id = member(message.params, "requestId");
+    return isId(id) && !underWay.has(id);
   }
 
   function request(message: Request, reply: Responder): void {
@@ -178,7 +230,7 @@ export function createSession(
       id,
       clientCapabilities,
       visitor,
-      subscriptions,
+      subscriptions: savedSubscriptions,
       ...(isHeard && { askClient: (asked) => requests.send(asked, begun) }),
     };
     void answerTo(ask, question, log).then(end);
@@ -206,9 +258,14 @@ export function createSession(
         // Some clients of the older revisions wait for ever for the response to a request that was refused with another status.
         revision && 200,
       );
+    if (peer.forward && isForAnother(message)) peer.forward(bodyOf(message));
+    else handleForwardable(message);
+    reply.end();
+  }
+
+  function handleForwardable(message: JsonRpcMessage): void {
     if (message.kind === "notification") notified(message.method, message.params);
     if (message.kind === "response") requests.receive(message);
-    reply.end();
   }
 
   function receiveBatch(batch: readonly unknown[], reply: Responder): void {
@@ -272,12 +329,86 @@ export function createSession(
       return subscriptions.size;
     },
     receive(body, received) {
-      const reply = toResponder(body, received, offer.observer);
-      if (closed) return reply.end();
-      if (Array.isArray(body)) receiveBatch(body, reply);
-      else receiveOne(body, reply);
+      const revisionOf = () => (askModern && revisionIn(body)) ?? revision?.date;
+      observed(body, received, offer.observer, revisionOf, (reply) => {
+        if (closed) return reply.end();
+        if (Array.isArray(body)) receiveBatch(body, reply);
+        else receiveOne(body, reply);
+      });
     },
+    receiveForwarded(body) {
+      if (!closed) handleForwardable(parseMessage(body));
+    },
+    follow,
+    resume,
     close,
+  };
+}
+
+type SubscriptionChange = Exclude<SessionChange, { readonly kind: "opened" }>;
+
+/** Stores each change before it is acknowledged. */
+function createSavedSubscriptions(inner: Subscriptions, save: NonNullable<SessionPeer["save"]>): Subscriptions {
+  /** Changes that are being stored, the last of each resource: what other instances have stored lacks them. */
+  const unsaved = new Map<string, SubscriptionChange>();
+
+  async function change(next: SubscriptionChange, apply: () => Promise<void>): Promise<void> {
+    unsaved.set(next.uri, next);
+    try {
+      await apply();
+    } finally {
+      if (unsaved.get(next.uri) === next) unsaved.delete(next.uri);
+    }
+  }
+
+  return withMembers<Subscriptions>(inner, {
+    subscribe(uri, signal) {
+      const next = { kind: "subscribed", uri } as const;
+      return change(next, async () => {
+        await inner.subscribe(uri, signal);
+        if (signal.aborted) return;
+        await save(next).catch((cause: unknown) => {
+          inner.unsubscribe(uri);
+          throw cause;
+        });
+      });
+    },
+    unsubscribe(uri) {
+      const next = { kind: "unsubscribed", uri } as const;
+      return change(next, async () => {
+        await inner.unsubscribe(uri);
+        await save(next);
+      });
+    },
+    replaceAll(uris) {
+      const wanted = new Set(uris);
+      for (const { kind, uri } of unsaved.values()) {
+        if (kind === "subscribed") wanted.add(uri);
+        else wanted.delete(uri);
+      }
+      return inner.replaceAll([...wanted]);
+    },
+  });
+}
+
+/** A response or notification as it came. */
+function bodyOf(message: Extract<JsonRpcMessage, { kind: "response" | "notification" }>): object {
+  const { kind: _kind, ...members } = message;
+  return { jsonrpc: "2.0", ...members };
+}
+
+/** Names are cut: only people read them. */
+function savedFrom({ date }: Revision, declared: RequestParams, info: unknown): SavedSession {
+  const text = (name: string) => {
+    const value = member(info, name);
+    return typeof value === "string" ? { [name]: value.slice(0, maxNameLength) } : {};
+  };
+  return {
+    revision: date,
+    client: { ...text("name"), ...text("version") },
+    // A client with very many capabilities is served without them, as if it had none.
+    capabilities: JSON.stringify(declared).length <= maxCapabilities ? declared : {},
+    subscriptions: [],
   };
 }
 

@@ -1,5 +1,6 @@
 /** Subscriptions of one session of the older revisions. */
 import { notFound, ResourceError } from "../errors.ts";
+import { inParallel } from "../lib/in-parallel.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Call } from "../resources.ts";
 import type { ServerFeatures } from "./client-request.ts";
@@ -20,7 +21,9 @@ export interface Subscriptions {
   toolsFollowed(): Promise<void>;
   /** Throws "not-found" if it cannot be read. Subscribing twice counts once. Dropped if all requests are cancelled before it is armed. */
   subscribe(uri: string, signal: AbortSignal): Promise<void>;
-  unsubscribe(uri: string): void;
+  unsubscribe(uri: string): void | Promise<void>;
+  /** Subscribes to exactly these. Returns those that were not subscribed before, also if they cannot be read now. */
+  replaceAll(uris: readonly string[]): Promise<readonly string[]>;
   close(): void;
 }
 
@@ -38,6 +41,9 @@ const maxSubscriptions = 50_000;
 
 /** Maximum delay of a list while its watch is being armed. */
 const maxArmMs = 1000;
+
+/** Number of subscriptions that are armed concurrently. */
+const armedAtOnce = 16;
 
 export function createSessionSubscriptions(
   { resources, prompts, moreTools, watchQuota, quotas, observer }: ServerFeatures,
@@ -104,6 +110,34 @@ export function createSessionSubscriptions(
     };
   }
 
+  async function subscribe(uri: string, signal: AbortSignal): Promise<void> {
+    if (closed) throw new ResourceError("cancelled", "the session is closed");
+    const subscription = held.get(uri) ?? hold(uri);
+    subscription.askers += 1;
+    try {
+      await subscription.armed;
+      if (!signal.aborted && !subscription.isKept) {
+        subscription.isKept = true;
+        // Another request may have ended it meanwhile.
+        if (held.get(uri) === subscription) observer?.watching?.(0, 1);
+      }
+    } finally {
+      subscription.askers -= 1;
+      if (subscription.askers === 0 && !subscription.isKept) {
+        subscription.stop.abort();
+        if (held.get(uri) === subscription) held.delete(uri);
+      }
+    }
+  }
+
+  function unsubscribe(uri: string): void {
+    const subscription = held.get(uri);
+    if (!subscription) return;
+    subscription.stop.abort();
+    held.delete(uri);
+    if (subscription.isKept) observer?.watching?.(0, -1);
+  }
+
   return {
     get size() {
       return held.size;
@@ -124,32 +158,15 @@ export function createSessionSubscriptions(
     },
     toolsFollowed: () => toolList.answering(),
 
-    async subscribe(uri, signal) {
-      if (closed) throw new ResourceError("cancelled", "the session is closed");
-      const subscription = held.get(uri) ?? hold(uri);
-      subscription.askers += 1;
-      try {
-        await subscription.armed;
-        if (!signal.aborted && !subscription.isKept) {
-          subscription.isKept = true;
-          // Another request may have ended it meanwhile.
-          if (held.get(uri) === subscription) observer?.watching?.(0, 1);
-        }
-      } finally {
-        subscription.askers -= 1;
-        if (subscription.askers === 0 && !subscription.isKept) {
-          subscription.stop.abort();
-          if (held.get(uri) === subscription) held.delete(uri);
-        }
-      }
-    },
+    subscribe,
+    unsubscribe,
 
-    unsubscribe(uri) {
-      const subscription = held.get(uri);
-      if (!subscription) return;
-      subscription.stop.abort();
-      held.delete(uri);
-      if (subscription.isKept) observer?.watching?.(0, -1);
+    async replaceAll(uris) {
+      const wanted = new Set(uris);
+      for (const uri of held.keys()) if (!wanted.has(uri)) unsubscribe(uri);
+      const added = [...wanted].filter((uri) => !held.has(uri));
+      await inParallel(added, armedAtOnce, (uri) => subscribe(uri, listening.signal).catch(() => undefined));
+      return added;
     },
 
     close() {

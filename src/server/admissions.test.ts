@@ -8,8 +8,10 @@ function open(tokens: StoredToken[], callers = [{ name: "aki", groups: ["support
   let now = 1000;
   const logged: string[] = [];
   let isBroken = false;
+  let isCurrent = true;
   const store = {
     stamp: () => "",
+    isCurrent: () => isCurrent,
     list() {
       if (isBroken) throw new Error("damaged");
       return tokens;
@@ -22,6 +24,7 @@ function open(tokens: StoredToken[], callers = [{ name: "aki", groups: ["support
     logged,
     pass: (ms: number) => (now += ms),
     damage: () => (isBroken = true),
+    setCurrent: (current: boolean) => (isCurrent = current),
   };
 }
 
@@ -81,4 +84,16 @@ it("refuses every stored token while the file cannot be read", () => {
   expect(admissions.find("one")).toBeUndefined();
   expect(admissions.find(ownerToken)).toBe(admissions.owner);
   expect(logged).toEqual(["the tokens of callers cannot be read, so they are refused"]);
+});
+
+it("finds no stored token while one may have been revoked unnoticed, and the same caller after that", () => {
+  const { admissions, setCurrent } = open([tokenOf("aki", "one")]);
+  const aki = admissions.find("one");
+  setCurrent(false);
+  expect(admissions.find("one")).toBeUndefined();
+  expect(admissions.isCurrent()).toBe(false);
+  expect(admissions.find(ownerToken)).toBe(admissions.owner);
+  expect(aki?.ended?.aborted).toBe(false);
+  setCurrent(true);
+  expect(admissions.find("one")).toBe(aki);
 });

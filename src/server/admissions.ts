@@ -21,6 +21,8 @@ export interface Admissions {
   find(token: string): Caller | undefined;
   /** The same, by the hash of a token. */
   findByHash(hash: string): Caller | undefined;
+  /** False if a stored token may have been revoked unnoticed: then none is found, and the caller can try again later. */
+  isCurrent(): boolean;
   /** Reads the tokens again, and ends the callers whose token, groups or role are no longer the same. */
   reload(callers?: readonly CallerConfig[]): void;
   close(): void;
@@ -79,6 +81,7 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
 
   function findByHash(hash: string): Caller | undefined {
     if (ownerHash !== undefined && constantTimeEqual(hash, ownerHash)) return owner;
+    if (store?.isCurrent() === false) return undefined;
     // A token that was created a moment ago is valid at once.
     if (!tokens.has(hash) && store?.stamp() !== stamp) reload();
     const token = tokens.get(hash);
@@ -103,6 +106,7 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
     // A lookup by hash does not leak a token through timing.
     find: (given) => findByHash(hashToken(given)),
     findByHash,
+    isCurrent: () => store?.isCurrent() ?? true,
 
     close: () => clearTimeout(timer),
   };

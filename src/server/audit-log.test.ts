@@ -1,8 +1,10 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { createTestStore } from "../state/test-store.ts";
 import { type AuditEntry, createAuditLog, readAuditLog } from "./audit-log.ts";
+import { createSharedAuditLog, readSharedAuditLog } from "./shared-audit-log.ts";
 
 const folders: string[] = [];
 const logged: string[] = [];
@@ -14,49 +16,110 @@ function folderFor(): string {
   return folder;
 }
 
-async function entriesIn(folder: string): Promise<AuditEntry[]> {
+async function allOf(log: AsyncIterable<AuditEntry>): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
-  for await (const entry of readAuditLog(folder)) entries.push(entry);
+  for await (const entry of log) entries.push(entry);
   return entries;
 }
+
+const entriesIn = (folder: string) => allOf(readAuditLog(folder));
 
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   logged.length = 0;
 });
 
-it("writes what happened in order, without queries, in a file that only the user can read", async () => {
+/** A log, and what it contains besides what was written. */
+const kinds = [
+  {
+    name: "in files",
+    more: {},
+    open() {
+      const folder = folderFor();
+      return {
+        create: (options: object) => createAuditLog({ folder, runtime, ...options }),
+        entries: () => entriesIn(folder),
+      };
+    },
+  },
+  {
+    name: "shared",
+    more: { instance: "one" },
+    open() {
+      const store = createTestStore();
+      const shared = { instance: "one", store };
+      return {
+        create: (options: object) => createSharedAuditLog({ shared, runtime, ...options }),
+        entries: () => allOf(readSharedAuditLog(store)),
+      };
+    },
+  },
+];
+
+describe.each(kinds)("an audit log $name", ({ open, more }) => {
+  it("has what happened in order, without queries", async () => {
+    const { create, entries } = open();
+    const audit = create({});
+    audit.write({ what: "read", caller: "aki", outcome: "allowed", uri: "docs://a", rule: 1, bytes: 5 });
+    audit.write({ what: "search", caller: "aki", outcome: "allowed", query: "給与", count: 2 });
+    await audit.close();
+    const time = "2027-01-15T08:00:00.000Z";
+    expect(await entries()).toEqual([
+      { time, what: "read", caller: "aki", outcome: "allowed", uri: "docs://a", rule: 1, bytes: 5, ...more },
+      { time, what: "search", caller: "aki", outcome: "allowed", count: 2, ...more },
+    ]);
+  });
+
+  it("stores queries, and hashes instead of URIs, if the config says so", async () => {
+    const { create, entries } = open();
+    const audit = create({ hashUris: true, queries: true });
+    audit.write({ what: "search", outcome: "allowed", uri: "docs://secret-plan", query: "給与" });
+    await audit.close();
+    const found = await entries();
+    expect(JSON.stringify(found)).not.toContain("secret-plan");
+    expect(found).toMatchObject([{ uri: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), query: "給与" }]);
+  });
+});
+
+it("is a file that only the user can read", async () => {
   const folder = folderFor();
   const audit = createAuditLog({ folder, runtime });
-  audit.write({ what: "read", caller: "aki", outcome: "allowed", uri: "docs://a", rule: 1, bytes: 5 });
-  audit.write({ what: "search", caller: "aki", outcome: "allowed", query: "給与", count: 2 });
+  audit.write({ what: "read", outcome: "allowed" });
   await audit.close();
-  expect(await entriesIn(folder)).toEqual([
-    {
-      time: "2027-01-15T08:00:00.000Z",
-      what: "read",
-      caller: "aki",
-      outcome: "allowed",
-      uri: "docs://a",
-      rule: 1,
-      bytes: 5,
-    },
-    { time: "2027-01-15T08:00:00.000Z", what: "search", caller: "aki", outcome: "allowed", count: 2 },
-  ]);
   expect(statSync(join(folder, "audit.jsonl")).mode & 0o077).toBe(0);
 });
 
-it("stores queries, and hashes instead of URIs, if the config says so", async () => {
-  const folder = folderFor();
-  const audit = createAuditLog({ folder, runtime, hashUris: true, queries: true });
-  audit.write({ what: "search", outcome: "allowed", uri: "docs://secret-plan", query: "給与" });
+it("has the newest entries of all instances, as many as configured", async () => {
+  const store = createTestStore();
+  const logs = ["one", "two"].map((instance) =>
+    createSharedAuditLog({ shared: { instance, store }, runtime, maxEntries: 10 }),
+  );
+  for (let count = 0; count < 40; count++) {
+    const log = logs[count % 2]!;
+    log.write({ what: "read", outcome: "allowed", count });
+    await log.close();
+  }
+  const found = await allOf(readSharedAuditLog(store));
+  expect(found.length).toBeLessThanOrEqual(20);
+  expect(found.slice(-2)).toMatchObject([
+    { count: 38, instance: "one" },
+    { count: 39, instance: "two" },
+  ]);
+});
+
+it("keeps what could not be stored in the shared log, and says so once", async () => {
+  const store = createTestStore();
+  const audit = createSharedAuditLog({ shared: { instance: "one", store }, runtime });
+  store.takeAway(true);
+  for (let count = 0; count < 3; count++) {
+    audit.write({ what: "read", outcome: "allowed", count });
+    await audit.close();
+  }
+  expect(logged).toEqual(["the audit log cannot be written; what happens is not recorded"]);
+  store.takeAway(false);
   await audit.close();
-  const text = readFileSync(join(folder, "audit.jsonl"), "utf8");
-  expect(text).not.toContain("secret-plan");
-  expect((await entriesIn(folder))[0]).toMatchObject({
-    uri: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-    query: "給与",
-  });
+  const found = await allOf(readSharedAuditLog(store));
+  expect(found.map(({ count }) => count)).toEqual([0, 1, 2]);
 });
 
 it("begins a new file when one is full, and keeps as many as configured", async () => {

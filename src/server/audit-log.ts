@@ -1,4 +1,4 @@
-/** A log of who read what: one JSON object per line, rotated, in the state folder. Never contains content. */
+/** A log of who read what: in files of the state folder, one JSON object per line, or shared by instances. Never contains content. */
 import { createHash } from "node:crypto";
 import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,17 +24,29 @@ export interface AuditEvent {
 
 export interface AuditEntry extends AuditEvent {
   readonly time: string;
+  /** The instance that wrote it, if several share the log. */
+  readonly instance?: string;
 }
 
-interface AuditOptions {
+export interface AuditOptions {
+  readonly hashUris?: boolean;
+  readonly queries?: boolean;
+  readonly runtime: Pick<Runtime, "now" | "log">;
+}
+
+interface FileAuditOptions extends AuditOptions {
   readonly folder: string;
   /** Size at which a new file begins. */
   readonly maxBytes?: number;
   /** Number of files to keep. */
   readonly maxFiles?: number;
-  readonly hashUris?: boolean;
-  readonly queries?: boolean;
-  readonly runtime: Pick<Runtime, "now" | "log">;
+}
+
+interface AuditSinkOptions extends AuditOptions {
+  /** Stores entries in order; called once at a time. */
+  append(entries: readonly AuditEntry[]): Promise<void>;
+  /** Delay before entries are stored again that could not be. Default: they are lost. */
+  readonly retryMs?: number;
 }
 
 export interface AuditLog {
@@ -56,32 +68,22 @@ export function auditFolder(stateFolder: string, config: string): string {
   return join(stateFolder, "audit", createHash("sha256").update(config).digest("hex").slice(0, 32));
 }
 
-export function createAuditLog(options: AuditOptions): AuditLog {
-  const { folder, maxBytes = 10 * 1024 * 1024, maxFiles = 10, hashUris = false, queries = false, runtime } = options;
+export function createAuditLog({
+  folder,
+  maxBytes = 10 * 1024 * 1024,
+  maxFiles = 10,
+  ...options
+}: FileAuditOptions): AuditLog {
+  const { runtime } = options;
   const file = join(folder, current);
-  let waiting: string[] = [];
-  let lost = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-  let hasFailed = false;
   let rotations = 0;
 
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    if (waiting.length === 0) return writing;
-    const lines = waiting;
-    waiting = [];
-    return (writing = writing.then(() => append(lines)).catch(sayFailure));
-  }
-
-  async function append(lines: readonly string[]): Promise<void> {
+  async function append(entries: readonly AuditEntry[]): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const size = (await stat(file).catch(() => undefined))?.size ?? 0;
     if (size >= maxBytes) await rotate();
-    await appendFile(file, lines.join(""), { mode: 0o600 });
+    await appendFile(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { mode: 0o600 });
     if (size === 0) await chmod(file, 0o600);
-    hasFailed = false;
   }
 
   async function rotate(): Promise<void> {
@@ -92,9 +94,42 @@ export function createAuditLog(options: AuditOptions): AuditLog {
     for (const name of old.slice(0, Math.max(0, old.length - (maxFiles - 1)))) await rm(join(folder, name));
   }
 
-  function sayFailure(cause: unknown): void {
-    if (!hasFailed) runtime.log("error", "the audit log cannot be written; what happens is not recorded", { cause });
-    hasFailed = true;
+  return createAuditSink({ ...options, append });
+}
+
+/** Collects entries, and stores them together. */
+export function createAuditSink(options: AuditSinkOptions): AuditLog {
+  const { append, retryMs, hashUris = false, queries = false, runtime } = options;
+  let waiting: AuditEntry[] = [];
+  let lost = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let hasFailed = false;
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    return (writing = writing.then(store));
+  }
+
+  async function store(): Promise<void> {
+    if (waiting.length === 0) return;
+    const entries = waiting;
+    waiting = [];
+    try {
+      await append(entries);
+      hasFailed = false;
+    } catch (cause) {
+      if (!hasFailed) runtime.log("error", "the audit log cannot be written; what happens is not recorded", { cause });
+      hasFailed = true;
+      if (retryMs === undefined) return;
+      waiting = [...entries, ...waiting];
+      flushIn(retryMs);
+    }
+  }
+
+  function flushIn(ms: number): void {
+    timer ??= setTimeout(() => void flush(), ms).unref();
   }
 
   return {
@@ -106,16 +141,19 @@ export function createAuditLog(options: AuditOptions): AuditLog {
       const time = new Date(runtime.now()).toISOString();
       const shownUri =
         uri === undefined || !hashUris ? uri : `sha256:${createHash("sha256").update(uri).digest("hex")}`;
-      const entry: AuditEntry = { time, ...event, uri: shownUri, query: queries ? query : undefined };
-      waiting.push(`${JSON.stringify(entry)}\n`);
+      waiting.push({ time, ...event, uri: shownUri, query: queries ? query : undefined });
       if (lost > 0) {
         const detail = `${lost} events could not be recorded`;
-        waiting.push(`${JSON.stringify({ time, what: "config", outcome: "failed", detail } satisfies AuditEntry)}\n`);
+        waiting.push({ time, what: "config", outcome: "failed", detail });
         lost = 0;
       }
-      timer ??= setTimeout(() => void flush(), flushMs).unref();
+      flushIn(flushMs);
     },
-    close: flush,
+    async close() {
+      await flush();
+      // No retry: nobody would wait for it.
+      clearTimeout(timer);
+    },
   };
 }
 

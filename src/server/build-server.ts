@@ -4,11 +4,13 @@ import { openPolicy, type Policy } from "../access/policy.ts";
 import { createQuotas } from "../access/quotas.ts";
 import type { Config } from "../config/config.ts";
 import { quote } from "../errors.ts";
+import { createCacheStats } from "../layers/cache.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes, type Routes } from "../router/route.ts";
 import type { Runtime } from "../source.ts";
+import type { SharedState } from "../state/shared-state.ts";
 import { createActivityLog } from "./activity-log.ts";
 import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
 import type { Applied, ConfigFile } from "./config-file.ts";
@@ -21,6 +23,7 @@ import type { Server } from "./open-server.ts";
 import type { ResourcesBuild } from "./reloadable-resources.ts";
 import type { Project } from "./search/index-location.ts";
 import { createServerIndex } from "./server-index.ts";
+import type { SavedSets } from "./sets/saved-sets.ts";
 import { createServerSets } from "./sets/server-sets.ts";
 
 export interface BuildServerOptions {
@@ -41,6 +44,8 @@ export interface BuildServerOptions {
   readonly policy?: Policy | undefined;
   /** Base folder of paths in requests of the command line. */
   readonly currentFolder: string;
+  /** What the instances of this server share; closed by the opener. Default: this process is the only one. */
+  readonly shared?: SharedState | undefined;
   /** Whether changes of the config and of indexed resources take effect while the server is open. */
   readonly live: boolean;
   /** Whether sets that other processes save are noticed. Default: if `live`. */
@@ -69,7 +74,7 @@ export async function buildServer(options: BuildServerOptions): Promise<Server> 
 
 /** Calls `opens` with what closes each thing that it opens. */
 async function build(options: BuildServerOptions, opens: (close: () => Promise<void>) => void): Promise<Server> {
-  const { config: first, project, file, stateFolder, cursorKey, live } = options;
+  const { config: first, project, file, stateFolder, cursorKey, live, shared } = options;
   // Sources use the server once it is open.
   const runtime = {
     ...options.runtime,
@@ -80,7 +85,9 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     },
   } satisfies Runtime;
   let config = first;
-  let { all: open, faulty } = await openMounts(config, runtime);
+  const cacheStats = createCacheStats();
+  const share = live && shared ? (await import("./share-mount.ts")).createMountSharing(shared, runtime) : undefined;
+  let { all: open, faulty } = await openMounts(config, runtime, { cacheStats, share });
   opens(async () => void (await Promise.all(open.map((mount) => mount.close()))));
   logFaulty(faulty, [], runtime);
   const served = () => open.map(toServed);
@@ -99,7 +106,14 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   } satisfies Policy;
   let shownPolicy: Policy = policy;
-  const index = createServerIndex({ cacheFolder: options.cacheFolder, project, runtime, live });
+  const index = createServerIndex({
+    cacheFolder: options.cacheFolder,
+    project,
+    runtime,
+    live,
+    // A single command uses an index of its own.
+    shared: live && shared && first.server.state !== undefined ? { state: shared, url: first.server.state } : undefined,
+  });
   opens(() => index.close());
   const register = createActivityLog(runtime);
   const deliveries = config.server.activity === false ? undefined : createDeliveryLog(runtime);
@@ -127,6 +141,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     project,
     runtime,
     live: options.followsSets ?? live,
+    saved: shared && (await openSets(shared, options.runtime)),
   });
   opens(setsOfServer.close);
   const builtInNames = new Set([...own, ...setsOfServer.mounts()].map(({ name }) => name));
@@ -173,7 +188,12 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
 
   /** Serves the next config. A retry that finds nothing new is ignored. */
   async function apply(next: Config, isRetry: boolean): Promise<Applied> {
-    const { all, faulty: nextFaulty, hasOpened, dropped } = await openMounts(next, runtime, { config, open });
+    const {
+      all,
+      faulty: nextFaulty,
+      hasOpened,
+      dropped,
+    } = await openMounts(next, runtime, { cacheStats, share, current: { config, open } });
     if (isRetry && !hasOpened && dropped.length === 0 && isDeepStrictEqual(faulty, nextFaulty)) return "ignored";
     const before = { config, open, faulty };
     if (!isDeepStrictEqual(config.access, next.access)) {
@@ -209,6 +229,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     resources,
     quotas,
     visitorQuotas,
+    cacheStats,
     get mounts() {
       return served();
     },
@@ -234,6 +255,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     withheld: first.withheld.flatMap(({ part, settings }) => (part === "server" ? settings : [])),
     config: first.file,
     runtime,
+    shared,
     explain(caller, uri) {
       const found = builtRoutes?.find(uri);
       if (!found) return undefined;
@@ -264,6 +286,10 @@ async function policyOf({ access }: Config): Promise<Policy> {
   if (access?.rules.length === 0) return openPolicy;
   const { createRulesPolicy } = await import("../access/rules.ts");
   return createRulesPolicy(access?.rules ?? []);
+}
+
+async function openSets({ store }: SharedState, runtime: Runtime): Promise<SavedSets> {
+  return (await import("./sets/shared-sets.ts")).openSharedSets(store, runtime);
 }
 
 /** Ties cursors to the mounts that they were issued for: another source may interpret them differently. */

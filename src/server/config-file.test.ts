@@ -18,6 +18,8 @@ import { createTrustStore } from "../config/trust.ts";
 import type { Call } from "../resources.ts";
 import { wait } from "../lib/wait.ts";
 import { collectChanges } from "../testing/listen.ts";
+import { openConfigFile } from "./config-file.ts";
+import { createRuntime } from "./runtime.ts";
 import { chooseConfig, type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 
 let root: string;
@@ -298,6 +300,21 @@ describe("a config that changes", () => {
     write(`mounts:\n  docs: { source: memory, resources: { x: X } }\nserver: { pageSize: 1 }\n`);
     await heard.until(({ kind }) => kind === "list-changed", "that the list changed");
     await expect(opened.resources.list({ cursor: next! }, call)).rejects.toMatchObject({ kind: "invalid" });
+  });
+
+  it("between its reading and the first look at it takes effect", async () => {
+    write(both);
+    const origin = { file: join(folder, "pressmark.config.yaml"), named: true };
+    const context = { from: folder, env: {}, stateFolder: join(root, "state") };
+    const file = await openConfigFile(origin, context, createRuntime({ write: () => true }));
+    write(docsOnly);
+    const applied = new Promise<readonly string[]>((resolve) => {
+      void file!.follow(async ({ mounts }) => {
+        resolve(mounts.map(({ name }) => name));
+        return "changed";
+      }, stop.signal);
+    });
+    expect(await applied).toEqual(["docs"]);
   });
 
   it("is not followed where that is not wanted, nor after the server is closed", async () => {

@@ -12,7 +12,7 @@ import { ResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 import { createLogRedaction } from "./log-redaction.ts";
 import type { Project } from "./search/index-location.ts";
-import { watchFile } from "./watch-file.ts";
+import { stampOf, watchFile } from "./watch-file.ts";
 
 /** The outcome of a reload: the config is not used, in effect without a visible change, or in effect. */
 export type Applied = "ignored" | "alike" | "changed";
@@ -45,6 +45,8 @@ const restartSettings = [
   "trustProxy",
   "proxyHeader",
   "tls",
+  "state",
+  "bus",
   "token",
   "tools",
 ] as const;
@@ -64,6 +66,9 @@ export async function openConfigFile(
   const label = labelOf(origin.file, world.from);
   const trust = trustCommand(origin.file, world.from);
   const { runtime, keep } = createLogRedaction(plain);
+  const files = [origin.file, ...(origin.named ? [] : [createTrustStore(world.stateFolder).placeOf(origin.file)])];
+  // Before they are read: a change while the server starts takes effect, too.
+  const stamps = new Map(files.map((file) => [file, stampOf(file)]));
   const loaded = await loadConfig(origin, world);
   if ("untrusted" in loaded) {
     runtime.log("warn", untrustedSentence(loaded.untrusted));
@@ -159,10 +164,11 @@ export async function openConfigFile(
         }
       }
 
-      const files = [origin.file, ...(origin.named ? [] : [createTrustStore(world.stateFolder).placeOf(origin.file)])];
       // The config and its trust may change at the same time.
       const reloadInOrder = () => (reloading = reloading.then(() => reload(false)).catch(sayProblem));
-      const watching = files.map((file) => watchFile(file, reloadInOrder, { runtime, signal }));
+      const watching = files.map((file) =>
+        watchFile(file, reloadInOrder, { runtime, signal, since: stamps.get(file) }),
+      );
       return Promise.all([...watching, retryFaulty()]);
     },
   };

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadCursorKey } from "./cursor-key.ts";
+import { createTestStore } from "../state/test-store.ts";
+import { cursorKeyName, keyKind, loadCursorKey, loadSharedCursorKey } from "./cursor-key.ts";
 
 let folder: string;
 let said: string[];
@@ -67,5 +68,21 @@ describe("the key that cursors are signed with", () => {
     expect(said).toEqual([
       "warn: the key for cursors cannot be stored, so cursors become invalid when this process ends",
     ]);
+  });
+});
+
+describe("the shared key of many instances", () => {
+  it("is one for all that need it at the same time, and found again", async () => {
+    const store = createTestStore();
+    const keys = await Promise.all(Array.from({ length: 6 }, () => loadSharedCursorKey(store)));
+    expect(keys[0]).toHaveLength(32);
+    for (const key of [...keys, await loadSharedCursorKey(store)]) expect(Buffer.from(key).equals(keys[0]!)).toBe(true);
+    expect(await store.list(keyKind)).toHaveLength(1);
+  });
+
+  it("is refused if it is damaged, because other instances may use another", async () => {
+    const store = createTestStore();
+    await store.put(keyKind, cursorKeyName, { key: "short" });
+    await expect(loadSharedCursorKey(store)).rejects.toThrow(/is damaged; remove the record "cursor"/);
   });
 });

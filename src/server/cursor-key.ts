@@ -1,8 +1,10 @@
-/** The secret that signs cursors, stored so that cursors survive a restart. */
+/** The secret that signs cursors, stored so that cursors survive a restart, and shared so that they are valid on every instance. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { quote, ResourceError } from "../errors.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 import type { Runtime } from "../source.ts";
+import type { Store } from "../state/store.ts";
 
 const keyBytes = 32;
 
@@ -22,6 +24,23 @@ export function loadCursorKey(folder: string, runtime: Pick<Runtime, "log">): ()
     }
     return key;
   };
+}
+
+/** Records of this kind are secrets of the server. */
+export const keyKind = "keys";
+export const cursorKeyName = "cursor";
+
+/** The key of all instances. The first instance creates it. */
+export async function loadSharedCursorKey(store: Pick<Store, "get" | "put">): Promise<Uint8Array> {
+  const fresh = { key: Buffer.from(freshCursorKey()).toString("base64") };
+  const stored =
+    (await store.get(keyKind, cursorKeyName)) ??
+    (await store.put(keyKind, cursorKeyName, fresh, { ifVersion: undefined })) ??
+    (await store.get(keyKind, cursorKeyName));
+  const key = Buffer.from(String(stored?.value["key"]), "base64");
+  if (key.length === keyBytes) return key;
+  const message = `the key for cursors in the shared state is damaged; remove the record ${quote(cursorKeyName)} of kind ${quote(keyKind)}, and start the server again`;
+  throw new ResourceError("unavailable", message);
 }
 
 function load(folder: string): Uint8Array {

@@ -10,11 +10,13 @@ import { createRelayedTools, joinToolSets } from "../protocol/tools/relayed-tool
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import type { Tool, ToolSet } from "../protocol/tools.ts";
 import { runCharged } from "../lib/cost-account.ts";
+import { runInScope } from "../lib/request-scope.ts";
 import type { Caller, Resources } from "../resources.ts";
 import { createInstructions } from "./instructions.ts";
 import { createMeteredResources } from "./metered-resources.ts";
 import { type Server, mountsFor } from "./open-server.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import type { Tracing } from "./tracing.ts";
 import { createCompleteTemplate } from "./complete-template.ts";
 import { createPickTool } from "./picker-app.ts";
 import { forPicker } from "./picker-tools.ts";
@@ -59,13 +61,14 @@ interface ServerProtocolOptions {
   readonly isPrivate?: boolean;
   /** Counts requests. */
   readonly metrics?: ServerMetrics;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The protocol of a server with all its features, the same for every transport. */
 export function createServerProtocol(
   { register, deliveries, runtime, quotas }: Pick<Server, "register" | "deliveries" | "runtime" | "quotas">,
   { resources, server: name, instructions, tools, moreTools, prompts }: Features,
-  { version, isPrivate = false, metrics }: ServerProtocolOptions,
+  { version, isPrivate = false, metrics, tracing }: ServerProtocolOptions,
 ): Protocol {
   // Without a list of deliveries, recent reads are not recorded either.
   const recording = deliveries ? { gave: deliveries.gave } : { read: () => undefined };
@@ -76,7 +79,13 @@ export function createServerProtocol(
     tools,
     moreTools,
     prompts,
-    observer: { ...register, ...recording, answered: metrics?.answered, watching: metrics?.watching },
+    observer: {
+      ...register,
+      ...recording,
+      answered: metrics?.answered,
+      watching: metrics?.watching,
+      trace: tracing?.trace,
+    },
     isPrivate,
     quotas,
     log: runtime.log,
@@ -114,8 +123,9 @@ export function createFeatures(options: FeaturesOptions): Features {
     actions,
     ...(setting !== false && { moreTools: toolsOfMounts(resources, actions) }),
     prompts: resources.relayed ? withRelayedPrompts(prompts, resources.relayed) : prompts,
-    // What the server looks up for them is not charged to the caller.
-    instructions: own ?? ((caller) => runCharged(undefined, () => instructions.of(caller))),
+    // What the server looks up for them is not charged to the caller, and no part of the request.
+    instructions:
+      own ?? ((caller) => runInScope(undefined, () => runCharged(undefined, () => instructions.of(caller)))),
     prepare: instructions.glance,
     close: instructions.close,
   };

@@ -3,7 +3,6 @@ import { denied } from "../errors.ts";
 import { baseOf, resourceOf } from "../config/auth.ts";
 import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
-import type { Runtime } from "../runtime.ts";
 import { machineOf } from "../transport/clients.ts";
 import { addressOf } from "../transport/forwarded.ts";
 import type { Admissions } from "./admissions.ts";
@@ -11,7 +10,6 @@ import type { AuditLog } from "./audit-log.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
 import type { OpenServerOptions, Server } from "./open-server.ts";
 import type { TokenGate } from "./token-gate.ts";
-import type { TokenStore } from "./token-store.ts";
 
 interface GateOptions extends Pick<OpenServerOptions, "env" | "from"> {
   /** File with the token of the owner. */
@@ -52,15 +50,15 @@ export async function openGate(
   if (!isTokenSet && pressmark.withheld.includes("token"))
     throw denied("the config requires a token but is not trusted, so nothing is served; trust the config first");
   if (!isTokenSet && access.callers.length === 0 && settings.auth === undefined) return undefined;
-  const [{ findToken, tokenVariable }, { challenge, createTokenGate }, { createAdmissions }, { createTokenStore }] =
+  const [{ findToken, tokenVariable }, { challenge, createTokenGate }, { createAdmissions }, { openTokenStore }] =
     await Promise.all([
       import("./find-token.ts"),
       import("./token-gate.ts"),
       import("./admissions.ts"),
-      import("./token-store.ts"),
+      import("./open-token-store.ts"),
     ]);
   const ownerToken = await findToken({ file, from, env, configured: settings.token });
-  const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
+  const store = config === undefined ? undefined : await openTokenStore(pressmark, config);
   const oauth = await openOAuth(
     pressmark,
     audit,
@@ -70,15 +68,16 @@ export async function openGate(
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
   let following: Promise<void> | undefined;
-  /** Once there are callers: without them nobody has a token of their own. */
+  /** A change takes effect at once. Files are watched once there are callers: without them nobody has a token of their own. */
   function follow(): void {
-    if (store && pressmark.access?.callers.length)
-      following ??= followTokens(store, admissions, runtime, closing.signal);
+    if (store && (pressmark.shared || pressmark.access?.callers.length))
+      following ??= store.follow(() => admissions.reload(), runtime, closing.signal);
   }
   follow();
   const tokens = createTokenGate({
     admissions,
     oauth: oauth?.gate,
+    shared: pressmark.shared && (await import("./browser-records.ts")).createBrowserRecords(pressmark.shared),
     pid: process.pid,
     monotonicMs: runtime.monotonicMs,
     signedIn: (caller, address) => recordSignIn(audit, caller?.id, address),
@@ -141,6 +140,7 @@ async function openOAuth(
       audit?.write({ what: "token", caller, outcome: "allowed", detail: `connected ${client}` }),
     stateFolder: pressmark.stateFolder,
     config: realPath(config),
+    shared: pressmark.shared?.store,
     runtime,
   });
   const callers = createOAuthCallers({
@@ -174,11 +174,4 @@ async function openOAuth(
 
 function recordSignIn(audit: AuditLog | undefined, caller: string | undefined, address?: string): void {
   audit?.write({ what: "sign-in", caller, address, outcome: caller === undefined ? "denied" : "allowed" });
-}
-
-/** A token that is created or revoked takes effect at once, and so does the removal of the file. */
-async function followTokens(store: TokenStore, admissions: Admissions, runtime: Runtime, signal: AbortSignal) {
-  const { watchFile } = await import("./watch-file.ts");
-  store.prepare();
-  await watchFile(store.file, async () => admissions.reload(), { runtime, signal, deletions: true });
 }

@@ -8,6 +8,7 @@ import { ConfigError } from "../config/problem.ts";
 import { ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { annotateLayers } from "../layers/annotate.ts";
+import type { CacheStats } from "../layers/cache.ts";
 import { standardLayers } from "../layers/standard.ts";
 import { onOneLine } from "../lib/on-one-line.ts";
 import { realPath } from "../lib/real-path.ts";
@@ -17,7 +18,9 @@ import type { Source, Runtime } from "../source.ts";
 import { leftOutMounts } from "./left-out-mounts.ts";
 import type { ServedMount } from "./locate.ts";
 import { mountRuntime } from "./mount-runtime.ts";
+import { observe } from "./observe.ts";
 import type { SearchedMount } from "./server-index.ts";
+import { withSharedDatabase } from "./shared-mount-options.ts";
 
 export interface OpenMount {
   readonly config: MountConfig;
@@ -36,6 +39,17 @@ interface OpenedConfig {
 export interface UnopenedMount extends FaultyMount {
   /** Whether it is still served as it was before the config changed. */
   readonly isKept: boolean;
+}
+
+/** Lets instances share what the source of a mount reports. */
+export type ShareMount = (source: Source, config: MountConfig) => Source;
+
+interface OpenMountsOptions {
+  /** The config in effect. */
+  readonly current?: OpenedConfig;
+  /** Counts the reads of all caches. */
+  readonly cacheStats?: CacheStats | undefined;
+  readonly share?: ShareMount | undefined;
 }
 
 export interface OpenMounts {
@@ -57,7 +71,11 @@ const noSource: Source = { list: async () => ({ items: [] }), read: async () => 
  * Reuses unchanged mounts. A mount of a config file that cannot be opened is left out; if it was open before, it may stay as it was.
  * If nothing can be served at the start, throws and closes all that were opened by this call.
  */
-export async function openMounts(config: Config, runtime: Runtime, current?: OpenedConfig): Promise<OpenMounts> {
+export async function openMounts(
+  config: Config,
+  runtime: Runtime,
+  { current, cacheStats, share = (source) => source }: OpenMountsOptions = {},
+): Promise<OpenMounts> {
   const before = current?.open ?? [];
   const all: OpenMount[] = [];
   const opened: OpenMount[] = [];
@@ -81,7 +99,8 @@ export async function openMounts(config: Config, runtime: Runtime, current?: Ope
   async function open(settings: MountConfig, base: string): Promise<OpenMount> {
     checkCollisions(toMount(settings, base, noSource));
     const reused = before.find((other) => isSame(other.config, settings));
-    const source = reused ?? (await openSource(settings, runtime));
+    const options = await withSharedDatabase(settings, config.server.state);
+    const source = reused ?? (await openSource(settings, options, runtime, share, cacheStats));
     if (!reused) opened.push(source);
     return { ...source, config: settings, mount: toMount(settings, base, source.mount.source) };
   }
@@ -168,24 +187,36 @@ function isAbsence(cause: unknown): boolean {
   return absenceCodes.has((cause as NodeJS.ErrnoException).code ?? "") || isAbsence(cause.cause);
 }
 
-async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMount> {
-  const { name, definition, options, limits, checkTrust } = config;
+async function openSource(
+  config: MountConfig,
+  options: unknown,
+  runtime: Runtime,
+  share: ShareMount,
+  cacheStats?: CacheStats,
+): Promise<OpenMount> {
+  const { name, definition, limits, checkTrust } = config;
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
   const source = await definition.open(options, { ...mountRuntime(redaction?.runtime ?? runtime, name), checkTrust });
   const { cacheBytes: maxBytes, ...rest } = limits;
   const redact = redaction?.layer;
+  const closing = new AbortController();
   const layers = [
+    observe(definition.name),
     ...annotateLayers(config),
     ...(config.layers
       ? [...(redact ? [redact] : []), ...config.layers(runtime)]
-      : standardLayers(runtime, { ...rest, maxBytes, redact })),
+      : standardLayers(runtime, { ...rest, maxBytes, redact, stats: cacheStats, unused: closing.signal })),
   ];
+  const layered = stack(source, { name }, layers);
+  const shared = share(layered, config);
   return {
     config,
-    mount: toMount(config, "", withMembers(stack(source, { name }, layers), { close: undefined })),
+    mount: toMount(config, "", withMembers(shared, { close: undefined })),
     async close() {
+      closing.abort();
       try {
-        await source.close?.();
+        // Layers of a program need not pass it on.
+        await (shared === layered ? source : shared).close?.();
       } catch (cause) {
         runtime.log("error", "a source could not be closed", { mount: name, cause });
       }

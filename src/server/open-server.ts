@@ -5,25 +5,29 @@ import type { Writable } from "node:stream";
 import type { AccessDecision, Policy } from "../access/policy.ts";
 import type { Quotas } from "../access/quotas.ts";
 import type { AccessSettings } from "../config/access.ts";
+import type { Config } from "../config/config.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
 import type { ConfigContext, ConfigOrigin } from "../config/load-config.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { invalid } from "../errors.ts";
+import type { CacheStats } from "../layers/cache.ts";
+import { withMembers } from "../lib/with-members.ts";
 import { cacheFolder, homeFolder, stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import type { Runtime } from "../source.ts";
+import type { SharedState } from "../state/shared-state.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import { buildServer } from "./build-server.ts";
 import { cleanUp } from "./clean-up.ts";
 import type { ConfigFile } from "./config-file.ts";
-import { loadCursorKey } from "./cursor-key.ts";
+import { loadCursorKey, loadSharedCursorKey } from "./cursor-key.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { createFolderConfig } from "./folder-config.ts";
 import type { ServedMount } from "./locate.ts";
 import type { MountHealth } from "./mount-health.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
 import { createRecentLines } from "./recent-lines.ts";
-import { createRuntime, logLevel } from "./runtime.ts";
+import { createRuntime, logFormat, logLevel } from "./runtime.ts";
 import type { ServerIndex } from "./server-index.ts";
 import type { Sets } from "./sets.ts";
 
@@ -60,6 +64,8 @@ export interface Server {
   readonly quotas: Quotas;
   /** @internal The same limits for machines that ask without being callers. Apart, so that any number of them changes nothing for callers. */
   readonly visitorQuotas: Pick<Quotas, "begin">;
+  /** @internal What the read caches of all mounts do. */
+  readonly cacheStats: CacheStats;
   /** Folder of stored tokens, sets and trust. */
   readonly stateFolder: string;
   /** @internal The search index. */
@@ -81,6 +87,8 @@ export interface Server {
   /** The config's file, if there is one. */
   readonly config?: string;
   readonly runtime: Runtime;
+  /** @internal What the instances of this server share. Absent for a single process. */
+  readonly shared?: SharedState;
   /** Whether a caller may see a URI, and which rule decides. Undefined if no mount serves it. */
   explain(caller: Caller, uri: string): (AccessDecision & { readonly mount: string }) | undefined;
   /** Resolves a URI, an absolute path, or a path within one of the folders or the current folder. */
@@ -92,10 +100,9 @@ export interface Server {
 export async function openServer(options: OpenServerOptions): Promise<Server> {
   const { folders, from, env, live = false } = options;
   const log = createRecentLines(options.err);
-  const plain = createRuntime(log, logLevel(env));
+  const plain = createRuntime(log, logLevel(env), undefined, logFormat(env));
   const systemPaths = systemPathsOf(env);
   const state = stateFolder(systemPaths);
-  const cursorKey = loadCursorKey(state, plain);
   const origin = chooseConfig(options);
   if (live) {
     const places = folders.length > 0 ? folders : ["."];
@@ -103,19 +110,57 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   }
   const file = origin && (await openFile(origin, { from, env, stateFolder: state }, plain));
   const { config, project } = file ?? (await createFolderConfig(folders, from, plain));
-  return buildServer({
-    config,
-    project,
-    file,
-    runtime: file?.runtime ?? plain,
-    stateFolder: state,
-    cacheFolder: cacheFolder(systemPaths),
-    cursorKey,
-    currentFolder: currentFolder(options),
-    live,
-    pickerApp: options.pickerApp,
-    reloaded: options.reloaded,
-    recentLog: log.lines,
+  const runtime = file?.runtime ?? plain;
+  const shared = await openSharedOf(config, runtime, live);
+  try {
+    const server = await buildServer({
+      config,
+      project,
+      file,
+      runtime,
+      stateFolder: state,
+      cacheFolder: cacheFolder(systemPaths),
+      cursorKey: shared ? await sharedCursorKey(shared) : loadCursorKey(state, plain),
+      currentFolder: currentFolder(options),
+      shared,
+      live,
+      pickerApp: options.pickerApp,
+      reloaded: options.reloaded,
+      recentLog: log.lines,
+    });
+    return shared ? closedWith(server, shared) : server;
+  } catch (cause) {
+    await shared?.close();
+    throw cause;
+  }
+}
+
+/** Loaded only if the config asks for it. */
+async function openSharedOf(
+  { server, file }: Pick<Config, "server" | "file">,
+  runtime: Runtime,
+  live: boolean,
+): Promise<SharedState | undefined> {
+  if (server.state === undefined) return undefined;
+  const { commandStartMs, openShared } = await import("./open-shared.ts");
+  return openShared(server, { runtime, config: file, startMs: live ? undefined : commandStartMs });
+}
+
+async function sharedCursorKey({ store }: SharedState): Promise<() => Uint8Array> {
+  const key = await loadSharedCursorKey(store);
+  return () => key;
+}
+
+/** What is shared is closed last. */
+function closedWith(server: Server, shared: SharedState): Server {
+  return withMembers<Server>(server, {
+    async close() {
+      try {
+        await server.close();
+      } finally {
+        await shared.close();
+      }
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { spanMs } from "./line-limit.ts";
-import { createRuntime, logLevel, logLine } from "./runtime.ts";
+import { RequestScope, runInScope } from "../lib/request-scope.ts";
+import { createRuntime, logFormat, logLevel, logLine } from "./runtime.ts";
 
 describe("the log", () => {
   it("is one readable line per event", () => {
@@ -35,6 +36,57 @@ describe("the log", () => {
     expect(logLine("warn", "a\u202eb 札幌", { name: "c\u200bd" })).toBe(
       String.raw`pressmark warn: a\u202eb 札幌 (name "c\u200bd")` + "\n",
     );
+  });
+
+  it("is JSON where that is configured: one object per line, of plain values", () => {
+    const lines: string[] = [];
+    const runtime = createRuntime({ write: (line: string) => lines.push(line) > 0 }, "info", {}, "json");
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    const facts = {
+      mount: "docs",
+      cause: new Error("no\nreply"),
+      count: 3,
+      none: undefined,
+      big: 10n,
+      circle,
+      message: "m",
+    };
+    runtime.log("warn", "a name\u001b[2J\nwith more", facts);
+    runtime.log("info", "x".repeat(10_000));
+    expect(lines.every((line) => line.indexOf("\n") === line.length - 1 && line.length < 1200)).toBe(true);
+    const [first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(first).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      level: "warn",
+      message: "a name\u001b[2J\nwith more",
+      facts: { mount: "docs", cause: "no\nreply", count: 3, big: "10", circle: "[object Object]", message: "m" },
+    });
+    expect(second).not.toHaveProperty("facts");
+  });
+
+  it("names the request that a line belongs to, until the request has ended", () => {
+    const lines: string[] = [];
+    const write = (line: string) => lines.push(line) > 0;
+    const [text, json] = [createRuntime({ write }, "info", {}, "text"), createRuntime({ write }, "info", {}, "json")];
+    const scope = new RequestScope("r-1");
+    runInScope(scope, () => {
+      text.log("warn", "slow", { mount: "docs" });
+      json.log("warn", "slow");
+      scope.isOpen = false;
+      text.log("warn", "later");
+    });
+    expect(lines[0]).toBe('pressmark warn: slow (mount "docs", request "r-1")\n');
+    expect(JSON.parse(lines[1]!)).toMatchObject({ message: "slow", requestId: "r-1" });
+    expect(lines[2]).toBe("pressmark warn: later\n");
+  });
+
+  it("reads its format from the environment", () => {
+    expect([
+      logFormat({ PRESSMARK_LOG_FORMAT: "json" }),
+      logFormat({ PRESSMARK_LOG_FORMAT: "xml" }),
+      logFormat({}),
+    ]).toEqual(["json", "text", "text"]);
   });
 
   it("drops lines below the configured level", () => {

@@ -12,7 +12,7 @@ import { createPickerPage } from "./picker-page.ts";
 import { defaultPort } from "./server-url.ts";
 
 export interface ServeOptions
-  extends AppOptions, Omit<ListenOptions, "port" | "log" | "elsewhere" | "isPage" | "healthCheck"> {
+  extends AppOptions, Omit<ListenOptions, "port" | "log" | "elsewhere" | "isPage" | "healthCheck" | "records"> {
   /** Serves HTTP. */
   readonly transport?: "http";
   /** 0 chooses a free port. Digits may be a string, as in an environment variable. Default: 7357. */

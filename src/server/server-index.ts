@@ -3,6 +3,7 @@ import type { EventLoopUtilization } from "node:perf_hooks";
 import type { SearchSettings } from "../config/schema.ts";
 import { ResourceError } from "../errors.ts";
 import { costAccount, runCharged } from "../lib/cost-account.ts";
+import { inSpan } from "../lib/request-scope.ts";
 import type { Call } from "../resources.ts";
 import { IndexLostError, type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
 import type { SearchIndex, Viewer } from "../search/search-index.ts";
@@ -10,6 +11,7 @@ import type { SearchFindings, ViewerGroup } from "../search/searcher.ts";
 import type { IndexStatus, MountStatus, Role } from "../search/status.ts";
 import type { MountAnnotations } from "../layers/annotate.ts";
 import type { Runtime, Source, SourceDefinition } from "../source.ts";
+import type { SharedState } from "../state/shared-state.ts";
 import { indexLocation, type Project } from "./search/index-location.ts";
 import type { IndexerClient, KeyedMount } from "./search/indexer-client.ts";
 import type { SearcherClient } from "./search/searcher-client.ts";
@@ -37,6 +39,8 @@ interface ServerIndexOptions {
   readonly live: boolean;
   /** How often a process that does not write the index tries to become its writer. */
   readonly leaseMs?: number;
+  /** The index that instances share, instead of one in the cache folder. For a live server. */
+  readonly shared?: { readonly state: SharedState; readonly url: string } | undefined;
 }
 
 /** Status of the mounts that are indexed here. */
@@ -86,7 +90,7 @@ const firstRetryMs = 1000;
 const longestRetryMs = 60_000;
 const defaultFileBytes = 2 * 1024 ** 2;
 const defaultBytes = 4 * 1024 ** 3;
-const defaultFiles = 250_000;
+const defaultFiles = 2_000_000;
 /** Increase it when the indexed form of a text changes, to rebuild everything. */
 const crawlVersion = 1;
 /** States in which nothing more will happen. */
@@ -101,7 +105,14 @@ interface Threads {
   readonly searcher: SearcherClient;
 }
 
-export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs }: ServerIndexOptions): ServerIndex {
+export function createServerIndex({
+  cacheFolder,
+  project,
+  runtime,
+  live,
+  leaseMs,
+  shared,
+}: ServerIndexOptions): ServerIndex {
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   let mounts: readonly SearchedMount[] = [];
@@ -149,7 +160,11 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
   async function start(): Promise<Threads | undefined> {
     // Loaded on demand, to keep the start fast.
-    const { createIndexer, createSearcher } = await (live ? loadThreads() : loadInline(isAsIs));
+    const { createIndexer, createSearcher } = await (shared
+      ? loadShared(shared.state)
+      : live
+        ? loadThreads()
+        : loadInline(isAsIs));
     if (closing.signal.aborted) return undefined;
     const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
     const location = { folder: place(), embeddings };
@@ -158,7 +173,14 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
     served = keyed();
     ownProblem = undefined;
     retryMs = firstRetryMs;
-    const limits = { maxFileBytes, maxBytes, maxFiles, once: !live, leaseMs };
+    const limits = {
+      maxFileBytes,
+      maxBytes,
+      maxFiles,
+      once: !live,
+      leaseMs,
+      shared: shared && { url: shared.url, instance: shared.state.instance },
+    };
     const indexer = createIndexer(
       { ...location, project, cacheFolder: live ? cacheFolder : undefined, ...limits },
       served,
@@ -324,7 +346,9 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       const isReader = role === "reader";
       const before = status?.file;
       const question = { ...query, mounts: searched.map(({ name, key }) => ({ name, key })), withStatus: isReader };
-      const found = await searchAs(viewer, (viewers) => opened.searcher.search({ ...question, viewers }, signal));
+      const found = await inSpan("search index", {}, () =>
+        searchAs(viewer, (viewers) => opened.searcher.search({ ...question, viewers }, signal)),
+      );
       account?.charge("indexRows", found.rows ?? 0);
       const reason = found.problem?.reason;
       if (reason === "damaged" || reason === "replaced") {
@@ -382,6 +406,14 @@ async function loadThreads() {
     import("./search/searcher-client.ts"),
   ]);
   return { createIndexer: createIndexerClient, createSearcher: createSearcherClient };
+}
+
+async function loadShared(state: SharedState) {
+  const [{ createIndexerClient }, { createSharedSearcherClient }] = await Promise.all([
+    import("./search/indexer-client.ts"),
+    import("./search/shared-searcher-client.ts"),
+  ]);
+  return { createIndexer: createIndexerClient, createSearcher: () => createSharedSearcherClient(state) };
 }
 
 /** For a single command. */

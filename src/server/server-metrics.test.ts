@@ -77,6 +77,15 @@ async function openSession(): Promise<(body: object) => Promise<Response>> {
     fetch(server.url, "end" in body ? { method: "DELETE", headers } : { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", ...body }) }); // prettier-ignore
 }
 
+/** Serves the folder, and a note. */
+async function startWithNotes(): Promise<void> {
+  await server.close();
+  const notes = { source: "memory", resources: { "b.md": "B" } };
+  const config = { mounts: { folder: { source: "file", root: "." }, notes } };
+  writeFileSync(join(root, "pressmark.config.json"), JSON.stringify(config));
+  server = await start({ config: join(root, "pressmark.config.json") });
+}
+
 describe("/metrics", () => {
   it("counts requests of all revisions by method and outcome, with their duration", async () => {
     await (await modern("resources/list")).text();
@@ -90,14 +99,16 @@ describe("/metrics", () => {
     const text = await told();
     const counted = text.split("\n").filter((line) => line.startsWith("pressmark_requests_total"));
     expect(counted).toEqual([
-      'pressmark_requests_total{method="initialize",outcome="ok"} 1',
-      'pressmark_requests_total{method="other",outcome="unknown-method"} 1',
-      'pressmark_requests_total{method="resources/list",outcome="ok"} 2',
-      'pressmark_requests_total{method="resources/read",outcome="invalid"} 1',
-      'pressmark_requests_total{method="resources/read",outcome="not-found"} 1',
+      'pressmark_requests_total{method="initialize",revision="2025-11-25",source="none",outcome="ok"} 1',
+      'pressmark_requests_total{method="other",revision="2026-07-28",source="none",outcome="unknown-method"} 1',
+      'pressmark_requests_total{method="resources/list",revision="2025-11-25",source="file",outcome="ok"} 1',
+      'pressmark_requests_total{method="resources/list",revision="2026-07-28",source="file",outcome="ok"} 1',
+      'pressmark_requests_total{method="resources/read",revision="2025-11-25",source="none",outcome="not-found"} 1',
+      'pressmark_requests_total{method="resources/read",revision="2026-07-28",source="none",outcome="invalid"} 1',
     ]);
-    expect(text).toContain('pressmark_request_duration_seconds_bucket{method="resources/list",le="+Inf"} 2\n');
-    expect(text).toContain('pressmark_request_duration_seconds_count{method="resources/list"} 2\n');
+    const timed = 'method="resources/list",source="file"';
+    expect(text).toContain(`pressmark_request_duration_seconds_bucket{${timed},le="+Inf"} 2\n`);
+    expect(text).toContain(`pressmark_request_duration_seconds_count{${timed}} 2\n`);
     expect(text).not.toContain("made-up");
   });
 
@@ -140,21 +151,51 @@ describe("/metrics", () => {
     await post([{ jsonrpc: "2.0", method: "notifications/initialized" }], session);
     await post([], session);
     const counted = (await told()).split("\n").filter((line) => line.startsWith("pressmark_requests_total"));
-    expect(counted).toEqual([
-      'pressmark_requests_total{method="initialize",outcome="ok"} 2',
-      'pressmark_requests_total{method="initialize",outcome="invalid"} 1',
-      'pressmark_requests_total{method="other",outcome="ok"} 2',
-      'pressmark_requests_total{method="other",outcome="cancelled"} 1',
-      'pressmark_requests_total{method="ping",outcome="malformed"} 2',
-      'pressmark_requests_total{method="resources/list",outcome="error"} 1',
-      'pressmark_requests_total{method="resources/read",outcome="invalid"} 1',
-      'pressmark_requests_total{method="resources/subscribe",outcome="not-found"} 1',
-      'pressmark_requests_total{method="resources/subscribe",outcome="invalid"} 1',
-      'pressmark_requests_total{method="subscriptions/listen",outcome="invalid"} 1',
-      'pressmark_requests_total{method="tools/call",outcome="ok"} 1',
+    expect(
+      counted.map((line) => line.replaceAll(/pressmark_requests_total|method=|revision=|outcome=|source=|"/g, "")),
+    ).toEqual([
+      "{initialize,2025-03-26,none,ok} 1",
+      "{initialize,2025-11-25,none,ok} 1",
+      "{initialize,unknown,none,invalid} 1",
+      "{other,2025-03-26,none,cancelled} 1",
+      "{other,2025-03-26,none,ok} 2",
+      "{ping,2025-11-25,none,malformed} 2",
+      "{resources/list,2026-07-28,none,error} 1",
+      "{resources/read,2026-07-28,none,invalid} 1",
+      "{resources/subscribe,2025-11-25,none,invalid} 1",
+      "{resources/subscribe,2025-11-25,none,not-found} 1",
+      "{subscriptions/listen,2026-07-28,none,invalid} 1",
+      "{tools/call,2025-11-25,none,ok} 1",
     ]);
     expect(await valueOf("pressmark_listens")).toBe(0);
     expect(await valueOf("pressmark_subscriptions")).toBe(0);
+  });
+
+  it("names the type of source that answered, and none where several mounts did", async () => {
+    await startWithNotes();
+    const uri = `file://${root}/a.md`;
+    await (await modern("resources/read", { uri }, { "Mcp-Name": uri })).text();
+    await (await modern("resources/list")).text();
+    await (await modern("tools/call", { name: "read_resource", arguments: { uri } }, { "Mcp-Name": "read_resource" })).text(); // prettier-ignore
+    const counted = (await told()).split("\n").filter((line) => line.startsWith("pressmark_requests_total"));
+    expect(counted.map((line) => /method="(.*?)".*source="(.*?)"/.exec(line)?.slice(1))).toEqual([
+      ["resources/list", "none"],
+      ["resources/read", "file"],
+      ["tools/call", "file"],
+    ]);
+    expect(await told()).not.toMatch(/notes|folder/);
+  });
+
+  it("counts what the read cache does", async () => {
+    await startWithNotes();
+    // A file that was just written has no version yet, so it is not cached.
+    const uri = "memory://notes/b.md";
+    const read = async () => (await modern("resources/read", { uri }, { "Mcp-Name": uri })).text();
+    for (let count = 0; count < 5; count += 1) await read();
+    const [hits, misses] = [await valueOf("pressmark_cache_hits_total"), await valueOf("pressmark_cache_misses_total")];
+    expect(hits).toBeGreaterThan(0);
+    expect((hits ?? 0) + (misses ?? 0)).toBe(5);
+    expect(await valueOf("pressmark_cache_bytes")).toBeGreaterThan(0);
   });
 
   it("is text that Prometheus reads: each family once, with its type and meaning, and each sample a number", async () => {
@@ -204,7 +245,8 @@ describe("/metrics", () => {
     // The server notices when the connection is closed.
     while ((await valueOf("pressmark_listens")) !== 0);
     expect(await valueOf("pressmark_subscriptions")).toBe(0);
-    expect(await valueOf('pressmark_requests_total{method="subscriptions/listen",outcome="cancelled"}')).toBe(1);
+    const cancelled = 'method="subscriptions/listen",revision="2026-07-28",source="none",outcome="cancelled"';
+    expect(await valueOf(`pressmark_requests_total{${cancelled}}`)).toBe(1);
   });
 
   it("stands behind the same checks as everything else", async () => {

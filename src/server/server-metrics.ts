@@ -1,71 +1,89 @@
 /** Counts requests and their outcome for `/metrics`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { QuotaRefusals } from "../access/quotas.ts";
-import type { RequestObserver } from "../protocol/request-observer.ts";
+import type { Quotas } from "../access/quotas.ts";
+import type { CacheStats } from "../layers/cache.ts";
+import type { RequestObserver, RequestOutcome } from "../protocol/request-observer.ts";
 import { allRevisions } from "../protocol/revisions/index.ts";
 import type { Runtime } from "../source.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import { createMethodNames } from "./known-methods.ts";
 import type { ServerIndex } from "./server-index.ts";
 
 interface ServerMetricsOptions {
   readonly version: string;
-  readonly index: Pick<ServerIndex, "status">;
+  readonly index: Pick<ServerIndex, "status" | "follow">;
   /** Open sessions and streams. */
   readonly counts: () => { readonly sessions: number; readonly streams: number };
-  /** Requests that quotas refused. */
-  readonly refusals?: () => readonly QuotaRefusals[];
-  readonly log?: Runtime["log"];
+  /** What callers use, and requests that quotas refused. */
+  readonly quotas: Pick<Quotas, "refusals" | "usage">;
+  readonly cacheStats: CacheStats;
+  /** What the instances of the server share. Absent in a server of one instance. */
+  readonly shared?: SharedState | undefined;
+  readonly runtime: Pick<Runtime, "log" | "monotonicMs" | "wait">;
 }
 
 export interface ServerMetrics extends Required<Pick<RequestObserver, "answered" | "watching">> {
   /** Handles `/metrics`. Returns false for any other path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
+  close(): void;
 }
 
-/** Outcomes and response times of one method. */
+/** Outcomes and response times of one method, answered by one type of source. */
 interface MethodCounts {
-  readonly outcomes: Map<string, number>;
+  /** By revision, then by outcome. */
+  readonly revisions: Map<string, Map<RequestOutcome["outcome"], number>>;
   /** Number of responses per bound; the last bucket counts all that took longer. */
   readonly buckets: number[];
   seconds: number;
 }
 
-/** All counters, by method. */
+/** All counters of requests. */
 export interface RequestCounts {
   /** Upper bounds of the buckets, in seconds. */
   readonly bounds: readonly number[];
-  readonly methods: ReadonlyMap<string, MethodCounts>;
+  /** By method, then by type of source. */
+  readonly methods: ReadonlyMap<string, ReadonlyMap<string, MethodCounts>>;
   readonly listens: number;
   readonly subscriptions: number;
 }
 
 const bounds: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createServerMetrics({
-  version,
-  index,
-  counts,
-  refusals = () => [],
-  log,
-}: ServerMetricsOptions): ServerMetrics {
-  // Unknown methods count as "other": callers could make up any number of names.
-  const known = new Set(["initialize", "ping", ...allRevisions.flatMap(({ asks }) => [...asks.keys()])]);
-  const methods = new Map<string, MethodCounts>();
+export function createServerMetrics(options: ServerMetricsOptions): ServerMetrics {
+  const { version, index, counts, quotas, cacheStats, shared, runtime } = options;
+  const closing = new AbortController();
+  const nameOf = createMethodNames();
+  const knownRevisions = new Set(allRevisions.map(({ date }) => date));
+  const methods = new Map<string, Map<string, MethodCounts>>();
   const tally = { bounds, methods, listens: 0, subscriptions: 0 };
+  const indexLag = createIndexLag(index, runtime, closing.signal);
 
-  function countedAs(method: string | undefined): MethodCounts {
-    const name = method !== undefined && known.has(method) ? method : "other";
-    let counted = methods.get(name);
+  function countedAs(method: string | undefined, source = "none"): MethodCounts {
+    const name = nameOf(method);
+    let ofMethod = methods.get(name);
+    if (ofMethod === undefined) methods.set(name, (ofMethod = new Map()));
+    let counted = ofMethod.get(source);
     if (counted === undefined) {
-      counted = { outcomes: new Map(), buckets: Array.from({ length: bounds.length + 1 }, () => 0), seconds: 0 };
-      methods.set(name, counted);
+      counted = { revisions: new Map(), buckets: Array.from({ length: bounds.length + 1 }, () => 0), seconds: 0 };
+      ofMethod.set(source, counted);
     }
     return counted;
   }
 
   async function tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const { toText } = await import("./metrics-text.ts");
-      const text = toText({ tally, version, status: index.status, refusals: refusals(), ...counts() });
+      const [{ toText }, sharedText] = await Promise.all([import("./metrics-text.ts"), sharedFamilies()]);
+      const own = toText({
+        tally,
+        version,
+        status: index.status,
+        indexLagSeconds: indexLag(),
+        refusals: quotas.refusals(),
+        usage: quotas.usage(),
+        cacheStats,
+        ...counts(),
+      });
+      const text = own + sharedText;
       if (response.destroyed) return;
       response.writeHead(200, {
         "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
@@ -73,15 +91,24 @@ export function createServerMetrics({
       });
       response.end(request.method === "HEAD" ? undefined : text);
     } catch (cause) {
-      log?.("error", "the metrics cannot be served", { cause });
+      runtime.log("error", "the metrics cannot be served", { cause });
       response.destroy();
     }
   }
 
+  async function sharedFamilies(): Promise<string> {
+    if (!shared) return "";
+    const { sharedFigures, sharedText } = await import("./shared-metrics.ts");
+    return sharedText(await sharedFigures(shared, runtime));
+  }
+
   return {
-    answered({ method, outcome, ms }) {
-      const counted = countedAs(method);
-      counted.outcomes.set(outcome, (counted.outcomes.get(outcome) ?? 0) + 1);
+    answered({ method, revision = "unknown", source, outcome, ms }) {
+      const counted = countedAs(method, source);
+      const known = knownRevisions.has(revision) ? revision : "unknown";
+      let outcomes = counted.revisions.get(known);
+      if (outcomes === undefined) counted.revisions.set(known, (outcomes = new Map()));
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       // The duration of a listen is not a response time.
       if (method !== "subscriptions/listen") time(counted, ms / 1000);
     },
@@ -97,6 +124,28 @@ export function createServerMetrics({
       else response.writeHead(405, { Allow: "GET, HEAD, OPTIONS" }).end();
       return true;
     },
+
+    close: () => closing.abort(),
+  };
+}
+
+/** Returns the seconds since everything was last indexed; 0 while everything is, and without an index. */
+function createIndexLag(
+  index: ServerMetricsOptions["index"],
+  { monotonicMs }: Pick<Runtime, "monotonicMs">,
+  signal: AbortSignal,
+): () => number {
+  const isComplete = () => index.status?.mounts.every(({ ready }) => ready === 1) ?? true;
+  let completeAtMs = monotonicMs();
+  let wasComplete = isComplete();
+  const look = () => {
+    if (wasComplete) completeAtMs = monotonicMs();
+    wasComplete = isComplete();
+  };
+  index.follow(look, signal);
+  return () => {
+    look();
+    return wasComplete ? 0 : (monotonicMs() - completeAtMs) / 1000;
   };
 }
 

@@ -230,7 +230,7 @@ describe("zed://prompt-library", () => {
 describe("saved sets", () => {
   it("outlive the server, and are visible only to the caller who saved them", async () => {
     await using first = open();
-    first.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    await first.sets.save({ name: "mine", resources: at("guide.md") }, call);
     expect((await first.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
     await using second = open({ stateFolder: first.stateFolder });
     expect((await second.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
@@ -240,12 +240,12 @@ describe("saved sets", () => {
 
   it("that another process saves are noticed by a live server", async () => {
     await using before = open();
-    before.sets.save({ name: "older", resources: at("guide.md") }, call);
+    await before.sets.save({ name: "older", resources: at("guide.md") }, call);
     await using here = open({ live: true, stateFolder: before.stateFolder });
     const stop = new AbortController();
     const heard = collectChanges(await here.resources.watch({ list: true }, callOf("reader", stop.signal)));
     await using there = open({ stateFolder: before.stateFolder });
-    there.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    await there.sets.save({ name: "mine", resources: at("guide.md") }, call);
     await heard.until((change) => change.kind === "list-changed", "the list");
     expect((await here.sets.list(call)).map(({ name }) => name)).toContain("mine");
     stop.abort();
@@ -253,8 +253,8 @@ describe("saved sets", () => {
 
   it("that someone tampered with are left out", async () => {
     await using pressmark = open();
-    pressmark.sets.save({ name: "mine", resources: at("guide.md") }, call);
-    const { folder } = pressmark.sets.store;
+    await pressmark.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    const { location: folder } = pressmark.sets.store;
     const written = readdirSync(folder).find((name) => name.endsWith(".json"))!;
     const forged = [
       "{",

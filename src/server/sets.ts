@@ -43,9 +43,13 @@ export interface Sets {
    * A set of the owner is for everyone who may see its members; it replaces another only with `replace`, else the result is false and
    * nothing is saved. That of another caller is for this caller only, and replaces the caller's earlier one.
    */
-  save(set: Pick<SavedSet, "name" | "title" | "description" | "resources">, call: Call, replace?: boolean): boolean;
+  save(
+    set: Pick<SavedSet, "name" | "title" | "description" | "resources">,
+    call: Call,
+    replace?: boolean,
+  ): Promise<boolean>;
   /** Deletes what the caller saved under this name. False if there is nothing. */
-  remove(name: string, call: Call): boolean;
+  remove(name: string, call: Call): Promise<boolean>;
   /** Sets that this caller may replace. */
   savedBy(call: Call): readonly SavedSet[];
   /** Current sets of the config, regardless of the caller. */
@@ -162,24 +166,24 @@ export function createSets({ resources, policy, configured, store }: SetsOptions
       return found.members.map(({ uri }) => uri);
     },
 
-    save(set, { caller }, replace = false) {
+    async save(set, { caller }, replace = false) {
       if (caller.owner) {
-        if (replace) store.put(set);
-        // The disk decides: the list in memory may be older than a set of another process.
-        else if (!store.create(set)) {
+        if (replace) await store.put(set);
+        // The store decides: the list in memory may be older than a set of another process.
+        else if (!(await store.create(set))) {
           this.changed();
           return false;
         }
         // Else the owner's own set of this name would appear again when this one is deleted.
-        store.remove({ name: set.name, owner: caller.id });
-      } else store.put({ ...set, owner: caller.id });
+        await store.remove({ name: set.name, owner: caller.id });
+      } else await store.put({ ...set, owner: caller.id });
       this.changed();
       return true;
     },
 
-    remove(name, { caller }) {
-      const isOwn = store.remove({ name, owner: caller.id });
-      const isPublic = caller.owner === true && store.remove({ name });
+    async remove(name, { caller }) {
+      const isOwn = await store.remove({ name, owner: caller.id });
+      const isPublic = caller.owner === true && (await store.remove({ name }));
       if (isOwn || isPublic) this.changed();
       return isOwn || isPublic;
     },

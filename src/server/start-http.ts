@@ -5,10 +5,10 @@ import { dirname, join, resolve } from "node:path";
 import type { StdioStart } from "../config/hosts/host-setups.ts";
 import { packageFolder, programFile } from "../lib/package-folder.ts";
 import { denied } from "../errors.ts";
-import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Caller } from "../resources.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
+import type { SessionRecords } from "../transport/session-records.ts";
 import { createForwardedReader } from "../transport/forwarded.ts";
 import { listen } from "../transport/listen.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
@@ -20,6 +20,8 @@ import type { AuditLog } from "./audit-log.ts";
 import type { Certificate } from "./certificate.ts";
 import { defaultPort, serverUrl } from "./server-url.ts";
 import { type Gate, openGate } from "./open-gate.ts";
+import type { Tracing } from "./tracing.ts";
+import { startTracing } from "./tracing-target.ts";
 import { createWriteCheck } from "./write-check.ts";
 
 const prepareMs = 50;
@@ -74,6 +76,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
   const { version } = options;
   let guarded: Gate | undefined;
   let audit: AuditLog | undefined;
+  let tracing: Tracing | undefined;
   const opened = await openServer({
     ...options,
     live: true,
@@ -104,6 +107,10 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const port = options.port ?? settings.port ?? defaultPort;
     if (pressmark.withheld.includes("tls"))
       throw denied("the config requires HTTPS but is not trusted, so nothing is served; trust the config first");
+    if (pressmark.withheld.includes("state") || pressmark.withheld.includes("bus"))
+      throw denied(
+        "the config names a shared database but is not trusted, so nothing is served; trust the config first",
+      );
     const { tls } = settings;
     let certificateInUse: Certificate | undefined;
     const certificate = tls && (await import("./certificate.ts")).openCertificate(tls, pressmark.runtime);
@@ -116,8 +123,9 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       version,
       index: pressmark.index,
       counts: () => listening.http.counts,
-      refusals: quotas.refusals,
-      log,
+      quotas,
+      cacheStats: pressmark.cacheStats,
+      runtime: pressmark.runtime,
     });
     const health = createHealth({
       server: pressmark,
@@ -128,7 +136,13 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       },
       runtime: pressmark.runtime,
     });
-    const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
+    tracing = await startTracing({ settings, runtime: pressmark.runtime, env: options.env }, version);
+    const protocol = createServerProtocol(pressmark, features, {
+      version,
+      isPrivate: gate !== undefined,
+      metrics,
+      tracing,
+    });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [
       ...options.allowedHosts,
@@ -166,6 +180,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       healthCheck: health.find,
       challenge: gate?.challenge,
       quotas,
+      records: await openSessionRecords(pressmark),
       authorize: gate?.authorize?.(createWriteCheck({ ...features, endpoint: posts })),
       posts,
       isPage: (path) => path === "/" || gate?.isPage?.(path) === true,
@@ -205,6 +220,16 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       ...forHosts,
       stdio: loopback && !base ? stdioStart(options, pressmark) : undefined,
     };
+
+    /** Serves until a load balancer has noticed that the server is not ready. */
+    async function drain(): Promise<void> {
+      const { drainMs = 0 } = settings;
+      if (drainMs === 0) return;
+      listening.drain();
+      log("info", `requests are served for ${drainMs} ms more, until load balancers have noticed`);
+      await pressmark.runtime.wait(drainMs, new AbortController().signal);
+    }
+
     return {
       url,
       picker,
@@ -221,17 +246,24 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       config: pressmark.config,
       async close() {
         health.stop();
+        await drain();
+        metrics.close();
         features.close();
         closing.abort();
         await renewing;
         await listening.close();
+        await tracing?.close();
         await gate?.close();
+        // A shared log needs what is closed with the server.
+        if (pressmark.shared) await audit?.close();
         await pressmark.close();
         await audit?.close();
       },
     };
   } catch (cause) {
+    await tracing?.close();
     await guarded?.close();
+    if (pressmark.shared) await audit?.close();
     await pressmark.close();
     await audit?.close();
     throw cause;
@@ -239,11 +271,15 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
 }
 
 /** Undefined if the config does not ask for it. */
-async function openAudit({ settings, stateFolder, config, runtime }: Server): Promise<AuditLog | undefined> {
+async function openAudit({ settings, stateFolder, config, runtime, shared }: Server): Promise<AuditLog | undefined> {
   if (!settings.audit || config === undefined) return undefined;
-  const { auditFolder, createAuditLog } = await import("./audit-log.ts");
-  const chosen = settings.audit === true ? {} : settings.audit;
-  return createAuditLog({ ...chosen, folder: auditFolder(stateFolder, realPath(config)), runtime });
+  const { openAuditLog } = await import("./open-audit-log.ts");
+  return openAuditLog({ settings: settings.audit, stateFolder, config, runtime, shared });
+}
+
+/** Undefined if a session ends with this process. */
+async function openSessionRecords({ shared, runtime }: Server): Promise<SessionRecords | undefined> {
+  return shared && (await import("./session-records.ts")).createSessionRecords({ shared, runtime });
 }
 
 /** Host names of this machine; names that a stranger pointed here are not included. */

@@ -4,6 +4,8 @@ import { isDoneWithin } from "../lib/is-done-within.ts";
 import { serveStdio } from "../transport/stdio.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type OpenServerOptions, openServer } from "./open-server.ts";
+import type { Tracing } from "./tracing.ts";
+import { startTracing } from "./tracing-target.ts";
 
 interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly input: Readable;
@@ -20,12 +22,15 @@ interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
 export async function startStdio(options: StdioServerOptions): Promise<void> {
   const { input, out, version, signal, prepareMs = 1000 } = options;
   const pressmark = await openServer({ ...options, live: true });
+  let tracing: Tracing | undefined;
   try {
     const caller = { id: "local", owner: true };
     pressmark.register.served = { version };
     const features = createFeatures({ pressmark, tools: options.tools });
     const prepared = features.prepare(caller);
-    const protocol = createServerProtocol(pressmark, features, { version });
+    const { settings, runtime } = pressmark;
+    tracing = await startTracing({ settings, runtime, env: options.env }, version);
+    const protocol = createServerProtocol(pressmark, features, { version, tracing });
     // Choosing from a whole list takes longer than a host takes to ask for the instructions, which it does once.
     if (pressmark.mounts.some(({ source }) => source.isRanked))
       await isDoneWithin(prepared, prepareMs, pressmark.runtime.wait, signal);
@@ -33,6 +38,7 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
     features.close();
     await protocol.close();
   } finally {
+    await tracing?.close();
     await pressmark.close();
   }
 }

@@ -5,10 +5,13 @@ import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connect } from "../client/connect.ts";
+import type { SharedDatabase } from "../state/database.ts";
+import { createTestStore } from "../state/test-store.ts";
 import { serveFake } from "../transport/test-server.ts";
 import { createAdmissions } from "./admissions.ts";
+import { createBrowserRecords } from "./browser-records.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
 import { createTokenGate } from "./token-gate.ts";
 
@@ -266,5 +269,55 @@ describe("the cookie", () => {
     ])
       expect((await ask("/", { Cookie: cookie })).status, cookie).toBe(401);
     expect((await ask("/", { Cookie: `${name}=wrong; ${name}=${value}` })).status).toBe(200);
+  });
+});
+
+/** Each gate is that of another instance. */
+async function startTwo() {
+  const store = createTestStore();
+  const shared = createBrowserRecords({ store, database: { schema: "team" } as SharedDatabase });
+  const admissions = createAdmissions({
+    ownerToken: token,
+    callers: [],
+    runtime: { now: Date.now, log: () => undefined },
+  });
+  const gates = [1, 2].map((pid) => createTokenGate({ admissions, shared, pid, monotonicMs: () => 0 }));
+  const urls: URL[] = [];
+  for (const { gate } of gates) {
+    const { listening } = await serveFake({}, { gate, elsewhere: (_, response) => Boolean(response.end("page")) });
+    urls.push(new URL("/", listening.url));
+  }
+  const open = (at: number, path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, urls[at]), { redirect: "manual", ...init });
+  return { store, gates, open };
+}
+
+const cookieIn = ({ headers }: Response) => (headers.get("set-cookie") ?? "").split(";")[0]!;
+
+describe("browsers of two instances", () => {
+  it("open with a code of either, once, and are known to both", async () => {
+    const { store, gates, open } = await startTwo();
+    const code = gates[0]!.newCode();
+    await vi.waitUntil(async () => (await store.list("codes")).length === 1);
+    const statuses = await Promise.all([0, 1, 0, 1].map(async (at) => open(at, `/?code=${code}`)));
+    const welcomed = statuses.filter(({ status }) => status === 303);
+    expect(welcomed).toHaveLength(1);
+    const cookie = cookieIn(welcomed[0]!);
+    expect(cookie).toMatch(/^pressmark-team=/);
+    for (const at of [0, 1, 0]) expect((await open(at, "/", { headers: { cookie } })).status).toBe(200);
+    expect((await open(1, "/", { headers: { cookie: `${cookie}x` } })).status).toBe(401);
+    expect(JSON.stringify(await store.list("visits"))).not.toContain(cookie.split("=")[1]);
+  });
+
+  it("sign in with a token at one, and are told to try again while the store is away", async () => {
+    const { store, open } = await startTwo();
+    const signedIn = await open(0, "/sign-in", { method: "POST", body: new URLSearchParams({ token }) });
+    const headers = { cookie: cookieIn(signedIn) };
+    store.takeAway(true);
+    expect((await open(0, "/", { headers })).status).toBe(200);
+    const refused = await open(1, "/", { headers });
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+    store.takeAway(false);
+    expect((await open(1, "/", { headers })).status).toBe(200);
   });
 });

@@ -8,11 +8,15 @@ import { isFollowedLink } from "../transport/guard.ts";
 import type { GateRefusal, RequestGate } from "../transport/node-handler.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
+import type { BrowserRecords } from "./browser-records.ts";
 import { tokenPage, type TurnedAway } from "./token-page.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
+import { hashToken, tokenPrefix } from "./token-store.ts";
 
 interface TokenGateOptions {
-  readonly admissions: Pick<Admissions, "find" | "owner">;
+  readonly admissions: Pick<Admissions, "find" | "findByHash" | "owner" | "isCurrent">;
+  /** Codes and browsers that other instances know, too. Default: this process alone knows them. */
+  readonly shared?: BrowserRecords | undefined;
   /** Accepts access tokens of OAuth. */
   readonly oauth?: OAuthGate;
   /** Process that prints another code on SIGUSR2. */
@@ -27,7 +31,7 @@ export interface TokenGate {
   /** Who sent a request that the gate admitted. */
   callerOf(request: IncomingMessage): Caller | undefined;
   /** The caller whom a token or a code admits. A code is used up. */
-  admit(secret: string): Caller | undefined;
+  admit(secret: string): Caller | undefined | Promise<Caller | undefined>;
   /** A code that admits one browser as the owner, valid once and for a few minutes. */
   newCode(): string;
 }
@@ -40,23 +44,47 @@ const codeMinutes = 10;
 const maxCodes = 16;
 /** Admitted browsers; the oldest is dropped. */
 const maxVisitors = 256;
+/** Cookies of the right name that are looked up in a store. */
+const maxCookies = 4;
 const codeBytes = 16;
 const visitBytes = 32;
 const signInPath = "/sign-in";
 const maxFormBytes = 8192;
+/** The token may be valid, so the client must keep it. */
+const tryAgain: GateRefusal = {
+  status: 503,
+  message: "who you are cannot be checked, because the database of this server is away; try again soon",
+  headers: { "Retry-After": 5 },
+};
 
-export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn }: TokenGateOptions): TokenGate {
+export function createTokenGate(options: TokenGateOptions): TokenGate {
+  const { admissions, oauth, shared, pid, monotonicMs, signedIn } = options;
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
   /** Browsers that were admitted, by digest of their cookie. */
   const visits = new Map<string, Caller>();
   const admitted = new WeakMap<IncomingMessage, Caller>();
 
-  function byCookie(request: IncomingMessage): Caller | undefined {
-    const name = cookieName(request);
-    for (const [key, value] of cookiesOf(request)) {
-      const visit = key === name ? visits.get(keyOf(value)) : undefined;
+  const nameOf = (request: IncomingMessage): string => cookieName(request, shared?.cookieSuffix);
+
+  function byCookie(request: IncomingMessage): Caller | undefined | Promise<Caller | undefined> {
+    const keys = cookiesOf(request).flatMap(([name, value]) => (name === nameOf(request) ? [keyOf(value)] : []));
+    for (const key of keys) {
+      const visit = visits.get(key);
       if (visit && !visit.ended?.aborted) return visit;
+    }
+    return shared && keys.length > 0 ? ofOtherInstance(keys.slice(0, maxCookies), shared) : undefined;
+  }
+
+  /** Remembers the browser, so that the next request needs no query. */
+  async function ofOtherInstance(keys: readonly string[], records: BrowserRecords): Promise<Caller | undefined> {
+    for (const key of keys) {
+      const visit = await records.findVisit(key);
+      const caller = visit && (visit.hash === undefined ? admissions.owner : admissions.findByHash(visit.hash));
+      if (!caller) continue;
+      visits.set(key, caller);
+      trim(visits, maxVisitors);
+      return caller;
     }
     return undefined;
   }
@@ -71,19 +99,31 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
   }
 
   /** Every lookup consumes the code, valid or not. */
-  function isGood(code: string): boolean {
+  function isGood(code: string): boolean | Promise<boolean> {
     const key = keyOf(code);
+    if (shared) return shared.takeCode(key);
     const until = codes.get(key);
     codes.delete(key);
     return until !== undefined && monotonicMs() <= until;
   }
 
-  function letIn(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+  /** `hash`: of the token that the caller signed in with. */
+  function letIn(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    hash?: string,
+  ): void | Promise<void> {
     const visit = randomBytes(visitBytes).toString("base64url");
     visits.set(keyOf(visit), caller);
     trim(visits, maxVisitors);
+    const send = () => sendIn(request, response, visit);
+    return shared ? shared.addVisit(keyOf(visit), { hash }).then(send) : send();
+  }
+
+  function sendIn(request: IncomingMessage, response: ServerResponse, visit: string): void {
     const secure = isSecure(request) ? "; Secure" : "";
-    response.setHeader("Set-Cookie", `${cookieName(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/${secure}`);
+    response.setHeader("Set-Cookie", `${nameOf(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/${secure}`);
     toPage(request, response);
   }
 
@@ -108,7 +148,7 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
     const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
     const caller = token ? admissions.find(token) : undefined;
     signedIn?.(caller, addressOf(request));
-    if (caller) letIn(request, response, caller);
+    if (caller) await letIn(request, response, caller, hashToken(token!));
     else turnAway(request, response, "token");
   }
 
@@ -122,11 +162,23 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
       if (known) return welcomeByOAuth(request, known);
       const caller = admissions.find(token);
       if (caller) return welcome(request, caller);
+      if (!admissions.isCurrent() && token.startsWith(tokenPrefix)) return tryAgain;
     }
     // Clients look here for how to sign in, before they have a token; the answer says that there is nothing.
     if (path.startsWith("/.well-known/")) return "welcome";
     if (oauth && token !== undefined) return oauth.verify(token).then((found) => welcomeByOAuth(request, found));
     const known = isOwnPage(request) ? byCookie(request) : undefined;
+    if (!(known instanceof Promise)) return gateBrowser(request, response, path, known);
+    return known.then((found) => gateBrowser(request, response, path, found)).catch(() => tryAgain);
+  }
+
+  function gateBrowser(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    known: Caller | undefined,
+  ): ReturnType<RequestGate> {
+    if (known && known !== admissions.owner && !admissions.isCurrent()) return tryAgain;
     if (path === signInPath && request.method === "POST") {
       if (!isOwnPage(request)) return "refused";
       signIn(request, response).catch(() => response.destroy());
@@ -137,22 +189,58 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
       if (known) return welcome(request, known);
       if (path !== "/" || !wantsPage(request)) return "refused";
       turnAway(request, response, "nobody");
-    } else if (isGood(code)) {
+      return "answered";
+    }
+    const good = isGood(code);
+    if (!(good instanceof Promise)) {
+      void openWith(good, request, response, known);
+      return "answered";
+    }
+    return good
+      .then(async (isTaken) => {
+        await openWith(isTaken, request, response, known);
+        return "answered" as const;
+      })
+      .catch(() => tryAgain);
+  }
+
+  /** Responds to a browser that came with a code. */
+  function openWith(
+    isTaken: boolean,
+    request: IncomingMessage,
+    response: ServerResponse,
+    known: Caller | undefined,
+  ): void | Promise<void> {
+    if (isTaken) {
       signedIn?.(admissions.owner, addressOf(request));
-      letIn(request, response, admissions.owner);
-    } else if (known) toPage(request, response);
+      return letIn(request, response, admissions.owner);
+    }
+    if (known) toPage(request, response);
     else turnAway(request, response, "code");
-    return "answered";
+  }
+
+  function admit(secret: string): Caller | undefined | Promise<Caller | undefined> {
+    const caller = admissions.find(secret);
+    if (caller) return caller;
+    const good = isGood(secret);
+    if (good instanceof Promise) return good.then((isTaken) => (isTaken ? admissions.owner : undefined));
+    return good ? admissions.owner : undefined;
   }
 
   return {
     gate,
     callerOf: (request) => admitted.get(request),
-    admit: (secret) => admissions.find(secret) ?? (isGood(secret) ? admissions.owner : undefined),
+    admit,
     newCode() {
       const code = randomBytes(codeBytes).toString("base64url");
-      codes.set(keyOf(code), monotonicMs() + codeMinutes * 60_000);
-      trim(codes, maxCodes);
+      const expiresInMs = codeMinutes * 60_000;
+      if (shared)
+        // A code that cannot be stored admits nobody; another one can be printed.
+        shared.addCode(keyOf(code), expiresInMs).catch(() => undefined);
+      else {
+        codes.set(keyOf(code), monotonicMs() + expiresInMs);
+        trim(codes, maxCodes);
+      }
       return code;
     },
   };
@@ -185,8 +273,8 @@ function isOwnPage(request: IncomingMessage): boolean {
 }
 
 /** Cookies ignore ports: two servers on one machine need different names. Over HTTPS no other host or plain page can set it. */
-function cookieName(request: IncomingMessage): string {
-  return `${isSecure(request) ? "__Host-" : ""}pressmark-${request.socket.localPort ?? 0}`;
+function cookieName(request: IncomingMessage, suffix: string | number = request.socket.localPort ?? 0): string {
+  return `${isSecure(request) ? "__Host-" : ""}pressmark-${suffix}`;
 }
 
 function cookiesOf({ headers }: IncomingMessage): (readonly [name: string, value: string])[] {

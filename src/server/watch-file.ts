@@ -13,16 +13,18 @@ interface WatchFileOptions {
   readonly signal: AbortSignal;
   /** Whether a deleted file counts as changed at once. Default: when it exists again, because editors replace files. */
   readonly deletions?: boolean;
+  /** Stamp of the file before it was last read, so that a change since then counts. Default: the stamp at the call. */
+  readonly since?: string | undefined;
 }
 
 /** Calls `changed`, one call at a time, when the file has changed. Resolves when the signal is aborted. */
 export async function watchFile(
   file: string,
   changed: () => Promise<void>,
-  { runtime, signal, deletions = false }: WatchFileOptions,
+  { runtime, signal, deletions = false, ...options }: WatchFileOptions,
 ): Promise<void> {
-  let seen = stampOf(file);
-  let nudged = false;
+  let seen = "since" in options ? options.since : stampOf(file);
+  let nudged = seen !== stampOf(file);
   let wake: (() => void) | undefined;
   const watcher = watchFolder(dirname(file), () => {
     nudged = true;
@@ -68,7 +70,7 @@ function watchFolder(folder: string, nudge: () => void): FSWatcher | undefined {
 }
 
 /** Equal stamps mean the same file and content; undefined if there is no file. */
-function stampOf(file: string): string | undefined {
+export function stampOf(file: string): string | undefined {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
     return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;

@@ -22,6 +22,7 @@ import { createRelayedConnection, type RelayedConnection } from "./mcp/relayed-c
 import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
+import { traced, tracedFetch } from "./mcp/traced.ts";
 import { createUpstreamAuth, subjectTokenOf } from "./mcp/upstream-auth.ts";
 
 /** Stops at this many pages of an endless list. */
@@ -144,12 +145,13 @@ function createUpstream(
     if (url !== undefined) {
       const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime, caller));
       const overHttp = { ...connectionOptions, ...signedIn };
-      return createRemoteServer(httpWays(url, overHttp), overHttp, url);
+      const ways = httpWays(url, { ...overHttp, fetch: tracedFetch(url, overHttp.fetch) });
+      return createRemoteServer(ways.map(traced), overHttp, url);
     }
     const { programWay } = await import("../client/program.ts");
     const { checkTrust: beforeStart } = runtime;
     const program = { command: command ?? "", args, env, cwd, beforeStart };
-    return createRemoteServer([programWay(program)], connectionOptions);
+    return createRemoteServer([traced(programWay(program))], connectionOptions);
   }
 
   return {

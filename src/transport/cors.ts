@@ -22,7 +22,7 @@ export function createCors(allowedOrigins: readonly string[]) {
     if (origins.size > 0) response.appendHeader("Vary", "Origin");
     if (origin === undefined || !origins.has(origin.toLowerCase())) return false;
     response.setHeader("Access-Control-Allow-Origin", origin);
-    response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate");
+    response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id");
     return true;
   };
 }

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
-import { stallMs as defaultStallMs, unkept } from "./send-json.ts";
+import { idHeaderOf, stallMs as defaultStallMs, unkept } from "./send-json.ts";
 import { writeWire } from "./wire-bytes.ts";
 
 export interface EventStream {
@@ -170,6 +170,7 @@ export function createEventStreams({
       response.writeHead(200, {
         ...ask.headers,
         ...unkept,
+        ...idHeaderOf(response),
         "Content-Type": "text/event-stream",
         "Cache-Control": "no-store, no-transform",
         "X-Accel-Buffering": "no",

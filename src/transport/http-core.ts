@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
+import { RequestScope, runInScope } from "../lib/request-scope.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { ActionEndpoint } from "./action-endpoint.ts";
@@ -22,6 +23,7 @@ import { createMcpEndpoints, type EntryPoint, hasOwnCaller } from "./mcp-endpoin
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import { createMessageReader } from "./read-message.ts";
 import { readCaller } from "./read-caller.ts";
+import { createRequestIds, requestIdHeader } from "./request-ids.ts";
 import { createRefusals } from "./refusals.ts";
 import { sendJson, unkept } from "./send-json.ts";
 import { type ServedApp, servedApp } from "./served-app.ts";
@@ -43,13 +45,15 @@ interface CoreHooks<R extends IncomingRequest> {
   /** Handles other paths. Returns false for an unknown path. */
   readonly elsewhere?: ((request: R) => boolean) | undefined;
   readonly release?: (response: OutgoingResponse) => void;
+  /** Whether requests get ids, for the log and for the response. */
+  readonly hasRequestIds?: boolean | undefined;
   /** Whether closing closes the protocol for other transports, too. */
   readonly ownsProtocol?: boolean | undefined;
 }
 
 export interface HttpCore<R extends IncomingRequest> {
-  /** "finishing" while received requests get their responses. */
-  readonly state: "open" | "finishing" | "closed";
+  /** "draining" while everything is served, and clients are told to connect elsewhere; "finishing" while received requests get their responses. */
+  readonly state: "open" | "draining" | "finishing" | "closed";
   /** Responses until their last byte has been sent, including streams. */
   readonly open: ReadonlyMap<OutgoingResponse, unknown>;
   /** Open sessions and streams. */
@@ -63,6 +67,7 @@ export interface HttpCore<R extends IncomingRequest> {
   refuse(response: OutgoingResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void;
   /** Logs the cause, and sends status 500. */
   fail(response: OutgoingResponse, cause: unknown): void;
+  drain(): void;
   close(graceMs?: number): Promise<void>;
 }
 
@@ -103,6 +108,7 @@ export function createHttpCore<R extends IncomingRequest>(
   /** Says nothing in the log: balancers check by address. */
   const healthRefusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
   const allowOrigin = createCors(allowedOrigins);
+  const requestIdOf = hooks.hasRequestIds ? createRequestIds() : undefined;
   const refusedHosts = new Set<string>();
   const open = new Map<OutgoingResponse, string | number | null>();
   /** Identifies this handler for the protocol. */
@@ -111,7 +117,7 @@ export function createHttpCore<R extends IncomingRequest>(
   const { refuse, refuseBy, refuseLate, refuseQuota, refuseStranger } = refusals;
   const streams = createEventStreams({ ...options, release });
   const underWay = createInFlight();
-  let state: "open" | "finishing" | "closed" = "open";
+  let state: HttpCore<R>["state"] = "open";
 
   const readMessage = createMessageReader(protocol, {
     authorize,
@@ -146,6 +152,17 @@ export function createHttpCore<R extends IncomingRequest>(
   }
 
   function serve(request: R): void {
+    if (!requestIdOf) return check(request);
+    const { headers, response, path } = request;
+    const id = requestIdOf(headers["x-request-id"]);
+    response.requestId = id;
+    // Responses at the entry points have the header among their own, which is faster.
+    if (!entryPointAt(path)) response.setHeader(requestIdHeader, id);
+    request.scope = new RequestScope(id, one(headers["traceparent"]), one(headers["tracestate"]));
+    runInScope(request.scope, () => check(request));
+  }
+
+  function check(request: R): void {
     const { response } = request;
     try {
       const { headers, method, path, connection } = request;
@@ -223,7 +240,10 @@ export function createHttpCore<R extends IncomingRequest>(
           .catch((cause: unknown) => {
             if (!gone.signal.aborted) fail(response, cause);
           })
-          .finally(() => underWay.end());
+          .finally(() => {
+            if (request.scope) request.scope.isOpen = false;
+            underWay.end();
+          });
       });
     };
   }
@@ -274,6 +294,9 @@ export function createHttpCore<R extends IncomingRequest>(
     get counts() {
       return { sessions: mcp.sessionCount, streams: streams.size };
     },
+    drain() {
+      if (state === "open") state = "draining";
+    },
     async close(graceMs = 5000) {
       const deadline = monotonicMs() + graceMs;
       async function until(isTrue: () => boolean): Promise<void> {
@@ -292,6 +315,10 @@ export function createHttpCore<R extends IncomingRequest>(
       await until(() => open.size === 0);
     },
   };
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return typeof header === "object" ? header[0] : header;
 }
 
 function hasLongBody({ method, headers }: IncomingRequest): boolean {

@@ -1,5 +1,6 @@
 /** One request as the HTTP core sees it, whichever runtime received it. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { RequestScope } from "../lib/request-scope.ts";
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { RequestBody } from "./body.ts";
@@ -32,6 +33,8 @@ export interface IncomingRequest {
   readonly isBelowBase: boolean;
   readonly context: RequestContext | undefined;
   readonly response: OutgoingResponse;
+  /** Set once the request is served, if it has an id. */
+  scope: RequestScope | undefined;
   readonly connection: Connection;
   /** Whether the client sends its body only after "100 Continue". */
   readonly awaitsContinue: boolean;

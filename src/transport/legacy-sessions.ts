@@ -1,16 +1,18 @@
 /** HTTP sessions of the older revisions: ownership, limits and expiry. */
 import type { OutgoingHttpHeaders } from "node:http";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
+import { ResourceError } from "../errors.ts";
+import type { Protocol, SavedSession } from "../protocol/protocol.ts";
 import { type Caller, callerKey } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
-import { retryAfter, sendJson } from "./send-json.ts";
 import { createBytePool } from "./byte-pool.ts";
 import { type Client, createShares } from "./clients.ts";
 import type { EventLogLimits } from "./event-log.ts";
 import type { EventStreams } from "./event-stream.ts";
-import type { AnswerStream, SessionStreams } from "./session-streams.ts";
+import { createPostReply, type PostReply } from "./post-reply.ts";
+import type { SessionNews, SessionRecords } from "./session-records.ts";
 import { createSessionStreams } from "./session-streams.ts";
+import { createStoredSession } from "./stored-session.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 
@@ -19,7 +21,8 @@ export interface LegacySession {
   post(body: unknown, response: OutgoingResponse, accepts: Accepts): void;
   /** A GET: see `SessionStreams.listen`. */
   listen(response: OutgoingResponse, lastEventId?: string): void;
-  end(): void;
+  /** Ends it on all instances; the promise rejects if that is not known. */
+  end(): void | Promise<void>;
 }
 
 /** The client that opens a session. */
@@ -47,6 +50,8 @@ export interface LegacySessionOptions {
   readonly retryMs?: number;
   /** Time for a disconnected reader to come back, before requests that wait for its answers fail. */
   readonly returnMs?: number;
+  /** @internal Sessions that other instances continue. Default: a session ends with this handler. */
+  readonly records?: SessionRecords;
   readonly now?: () => number;
 }
 
@@ -57,19 +62,20 @@ interface Held extends LegacySession, Opener {
   readonly inUse: boolean;
   usedAt: number;
   open(body: unknown, response: OutgoingResponse, accepts: Accepts): void;
+  /** Ends it here; another instance may continue it. */
+  release(): void;
+  /** Another instance has changed or used it. */
+  hear(news: SessionNews): void;
+  /** Keeps its record from expiring. */
+  readonly used?: (() => void) | undefined;
 }
 
 type Headers = () => OutgoingHttpHeaders | undefined;
 
-interface PostReply extends Reply {
-  /** The session has ended: pending requests get an error. */
-  cancel(): void;
-}
-
-export const sessionEnded = "this session has ended or does not exist; start another with initialize";
-
 /** Since this revision a stream opens with an event id. */
 const primedSince = "2025-11-25";
+/** As `crypto.randomUUID` makes them. */
+const isSessionId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createLegacySessions(
   protocol: Protocol,
@@ -82,6 +88,7 @@ export function createLegacySessions(
     replay = {},
     retryMs = 1000,
     returnMs = 30_000,
+    records,
     now = monotonicMs,
   }: LegacySessionOptions = {},
 ) {
@@ -93,6 +100,12 @@ export function createLegacySessions(
   const shares = createShares(maxSessions);
   const limits: EventLogLimits = { maxEvents: replay.maxEvents ?? 256, maxBytes: replay.maxBytes ?? 1024 * 1024 };
   const pool = createBytePool(replay.maxTotalBytes ?? 64 * 1024 * 1024);
+  /** Sessions of other instances that are being continued, with what was heard of them meanwhile. */
+  const loading = new Map<string, { readonly found: Promise<Held | undefined>; readonly heard: SessionNews[] }>();
+  const closing = new AbortController();
+  /** Tells event ids of this instance from those of others. */
+  const instanceTag = crypto.randomUUID().slice(0, 8);
+  records?.follow(hear, closing.signal);
   const sweeping = setInterval(sweep, Math.max(1, Math.min(sessionIdleMs / 4, 30_000))).unref();
 
   function add(id: string, session: Held): void {
@@ -120,6 +133,7 @@ export function createLegacySessions(
     // An ended session must not be added again.
     if (!held.has(id)) return;
     session.usedAt = now();
+    session.used?.();
     const own = byHolder.get(session.holder);
     own?.delete(id);
     own?.set(id, session);
@@ -132,7 +146,7 @@ export function createLegacySessions(
       for (const [id, session] of own) {
         if (session.usedAt > oldest) break;
         if (session.busy) touch(id, session);
-        else session.end();
+        else session.release();
       }
   }
 
@@ -142,7 +156,7 @@ export function createLegacySessions(
     if (held.size < maxSessions && !isShareUsedUp) return true;
     // A machine that has used its share can evict only its own sessions.
     const spared = isShareUsedUp ? own && idleIn(own) : (firstUnused() ?? idleOfMost(own));
-    spared?.end();
+    spared?.release();
     return spared !== undefined;
   }
 
@@ -165,11 +179,21 @@ export function createLegacySessions(
     return spared;
   }
 
-  function hold(opener: Opener): Held {
+  function hear(news: SessionNews): void {
+    if (news.kind === "missed") {
+      for (const session of held.values()) session.hear(news);
+      for (const { heard } of loading.values()) heard.push(news);
+      return;
+    }
+    loading.get(news.id)?.heard.push(news);
+    held.get(news.id)?.hear(news);
+  }
+
+  function hold(opener: Opener, known?: { readonly id: string; readonly saved: SavedSession }): Held {
     const { caller } = opener;
     // A copy: limits count for each session.
     const client = { ...opener.client };
-    const id = crypto.randomUUID();
+    const id = known?.id ?? crypto.randomUUID();
     const controller = new AbortController();
     const replies = new Set<PostReply>();
     const own = createSessionStreams({
@@ -179,8 +203,32 @@ export function createLegacySessions(
       retryMs: () => ((inner.revision ?? "") >= primedSince ? retryMs : undefined),
       returnMs,
       touched: () => touch(id, session),
+      tag: records && instanceTag,
     });
-    const inner = protocol.session({ caller, client, signal: controller.signal, send: own.send }, { modern: false });
+    const stored =
+      records &&
+      createStoredSession({
+        records,
+        id,
+        owner: callerKey(caller),
+        isNew: known === undefined,
+        extendMs: sessionIdleMs / 4,
+        now,
+        signal: controller.signal,
+        isHeard: () => own.isHeard,
+        resume: (uris, isMissed) => inner.resume(uris, isMissed),
+        gone: () => session.release(),
+      });
+    const inner = protocol.session(
+      {
+        caller,
+        client,
+        signal: controller.signal,
+        send: own.send,
+        ...(stored && { save: stored.save, forward: stored.forward }),
+      },
+      { modern: false, saved: known?.saved },
+    );
 
     function receive(
       body: unknown,
@@ -208,7 +256,7 @@ export function createLegacySessions(
 
     const agreed = () => inner.revision !== undefined;
     // A failed `initialize` leaves no session.
-    const settled = () => (agreed() ? undefined : session.end());
+    const settled = () => (agreed() ? undefined : session.release());
 
     const session: Held = {
       ...opener,
@@ -229,19 +277,63 @@ export function createLegacySessions(
       listen(response, lastEventId) {
         unused.delete(id);
         touch(id, session);
+        const isFromHere = own.isFromHere(lastEventId);
         own.listen(response, lastEventId);
+        if (!stored) return;
+        // Another instance may have received `notifications/initialized`, and lists after it.
+        const isFollowedElsewhere = inner.follow();
+        stored.opened(isFromHere && !isFollowedElsewhere);
       },
       end() {
+        session.release();
+        return records?.remove(id);
+      },
+      release() {
         if (!remove(id, session)) return;
         inner.close();
         controller.abort();
         for (const reply of replies) reply.cancel();
         own.close();
       },
+      hear(news) {
+        if (news.kind === "ended") session.release();
+        else if (news.kind === "received") inner.receiveForwarded(news.body);
+        else stored?.changed();
+      },
+      used: stored?.used,
     };
     add(id, session);
-    caller.ended?.addEventListener("abort", () => session.end(), { once: true, signal: controller.signal });
+    caller.ended?.addEventListener("abort", () => session.release(), { once: true, signal: controller.signal });
     return session;
+  }
+
+  /** Continues a session of another instance. Undefined if there is none, or it belongs to another caller. */
+  async function load(id: string, opener: Opener, saved: Promise<SavedSession | undefined>): Promise<Held | undefined> {
+    const found = await saved;
+    if (!found || closing.signal.aborted || !protocol.revisions.includes(found.revision)) return undefined;
+    if (!makeRoom(opener)) throw new ResourceError("busy", "too many sessions; try again later");
+    const session = hold(opener, { id, saved: found });
+    unused.delete(id);
+    return session;
+  }
+
+  /** The session with this id, if it belongs to this caller. A promise if only another instance may have it; rejects if that is not known. */
+  function find(id: string, opener: Opener): LegacySession | undefined | Promise<LegacySession | undefined> {
+    const owner = callerKey(opener.caller);
+    const isOwned = (session: Held | undefined) =>
+      session && callerKey(session.caller) === owner ? session : undefined;
+    const session = held.get(id);
+    if (session || !records || !isSessionId.test(id)) return isOwned(session);
+    const known = loading.get(id);
+    // Perhaps for another caller, who does not own it.
+    if (known) return known.found.catch(() => undefined).then(() => find(id, opener));
+    const heard: SessionNews[] = [];
+    const found = load(id, opener, records.find(id, owner)).finally(() => loading.delete(id));
+    loading.set(id, { found, heard });
+    return found.then((loaded) => {
+      for (const news of heard) loaded?.hear(news);
+      return held.get(id) === loaded ? loaded : undefined;
+    });
   }
 
   return {
@@ -251,17 +343,14 @@ export function createLegacySessions(
       hold(opener).open(body, response, accepts);
       return true;
     },
-    /** The session with this id, if it belongs to this caller. */
-    find(id: string, caller: Caller): LegacySession | undefined {
-      const session = held.get(id);
-      return session && callerKey(session.caller) === callerKey(caller) ? session : undefined;
-    },
+    find,
     get size(): number {
       return held.size;
     },
     close(): void {
       clearInterval(sweeping);
-      for (const session of held.values()) session.end();
+      closing.abort();
+      for (const session of held.values()) session.release();
     },
   };
 }
@@ -270,60 +359,4 @@ export function createLegacySessions(
 function idleIn(sessions: ReadonlyMap<string, Held>): Held | undefined {
   for (const session of sessions.values()) if (!session.inUse) return session;
   return undefined;
-}
-
-interface PostReplyOptions {
-  /** Whether the sender waits for a response. */
-  readonly isRequest: boolean;
-  readonly events: EventStreams;
-  /** An error about what was posted. */
-  refuse(code: number, message: string): WireBytes;
-  whenOver(): void;
-}
-
-function createPostReply(
-  response: OutgoingResponse,
-  accepts: Accepts,
-  streams: SessionStreams,
-  headers: Headers | undefined,
-  { isRequest, events, refuse, whenOver }: PostReplyOptions,
-): PostReply {
-  let stream: AnswerStream | undefined;
-  let over = false;
-
-  function open(): AnswerStream | undefined {
-    // A reader that left before the stream began cannot ask for it.
-    if (over || !accepts.events || (stream === undefined && response.destroyed)) return undefined;
-    return (stream ??= streams.answer(response, headers?.()));
-  }
-
-  function finish(status: number, wire?: WireBytes, retryAfterMs?: number): void {
-    if (over) return;
-    over = true;
-    if (stream === undefined && wire !== undefined && status === 200 && !accepts.json)
-      stream = streams.answer(response, headers?.());
-    if (stream === undefined && wire === undefined && isRequest) endWithoutResponse();
-    else if (stream === undefined)
-      sendJson(response, status, wire, retryAfterMs === undefined ? headers?.() : retryAfter(retryAfterMs));
-    else {
-      if (wire !== undefined) void stream.send(wire);
-      stream.end();
-    }
-    whenOver();
-  }
-
-  /** The status 202 is for notifications only. https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server */
-  function endWithoutResponse(): void {
-    // Without an event id, which would make clients reconnect for the response.
-    if (accepts.events) events.open(response, { headers: headers?.() }).end();
-    else sendJson(response, 200, refuse(-32603, "cancelled"), headers?.());
-  }
-
-  return {
-    takesNotice: accepts.events,
-    lost: () => open()?.lost() ?? AbortSignal.abort(),
-    notify: (wire) => open()?.send(wire),
-    end: (wire, status = wire === undefined ? 202 : 200, retryAfterMs) => finish(status, wire, retryAfterMs),
-    cancel: () => (stream === undefined ? finish(404, refuse(-32600, sessionEnded)) : finish(200)),
-  };
 }

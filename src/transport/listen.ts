@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { Server as SecureServer, ServerOptions } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import { type Client, clientOf, createShares, ofThisMachine } from "./clients.ts";
 import { hostInUrl } from "./guard.ts";
@@ -43,12 +44,18 @@ export interface Listening {
   readonly http: NodeHandler;
   /** Used for new connections. Only if the server was started with a certificate. */
   renew(certificate: CertificatePair): void;
+  /** Serves on, also new connections, and closes each after its response. For the time that a load balancer needs to notice. */
+  drain(): void;
   /** Accepts no more connections, responds to received requests within the grace period, then closes all connections. */
   close(): Promise<void>;
 }
 
 /** Time for clients to close their side of a connection. */
 const lingerMs = 500;
+/** Time for the first request of a connection that was opened while draining. */
+const firstRequestMs = 1000;
+const lookMs = 10;
+const maxRounds = 100;
 
 export async function listen(app: ServedApp | Protocol, options: ListenOptions): Promise<Listening> {
   const {
@@ -95,7 +102,13 @@ export async function listen(app: ServedApp | Protocol, options: ListenOptions):
   const connections = new Map<Socket, Client>();
   /** Connections inside the encrypted ones. */
   const encrypted = new Set<Socket>();
+  let isDraining = false;
+  /** Number of connections since then. */
+  let accepted = 0;
+  /** Connections that were opened while draining and have sent nothing yet: their first request is on its way. */
+  const unused = new Set<Socket>();
   secure?.on("secureConnection", (socket) => {
+    if (isDraining) greet(socket);
     encrypted.add(socket);
     socket.on("close", () => encrypted.delete(socket));
   });
@@ -106,6 +119,7 @@ export async function listen(app: ServedApp | Protocol, options: ListenOptions):
     if (shares.isUsedUp(client)) return void socket.destroy();
     shares.add(client);
     connections.set(socket, client);
+    if (isDraining && !secure) greet(socket);
     socket.on("close", forget);
   });
 
@@ -113,6 +127,28 @@ export async function listen(app: ServedApp | Protocol, options: ListenOptions):
   function forget(this: Socket): void {
     shares.remove(connections.get(this)!);
     connections.delete(this);
+  }
+
+  /** A connection that comes while draining. */
+  function greet(socket: Socket): void {
+    socket.destroySoon = closeSide;
+    unused.add(socket);
+    accepted += 1;
+    socket.once("close", () => unused.delete(socket));
+  }
+
+  /** After its last response Node would destroy the connection; unread bytes would then reset it and cut off the response. */
+  function closeGently(): void {
+    for (const socket of (secure ? encrypted : connections).keys()) socket.destroySoon = closeSide;
+  }
+
+  /** Node accepts one connection in a round of events; those that are not accepted are reset when the server closes. */
+  async function acceptWaiting(): Promise<void> {
+    let before = -1;
+    for (let round = 0; round < maxRounds && before !== accepted; round++) {
+      before = accepted;
+      await pollOnce();
+    }
   }
 
   try {
@@ -129,14 +165,23 @@ export async function listen(app: ServedApp | Protocol, options: ListenOptions):
     server,
     http,
     renew: (renewed) => secure?.setSecureContext(pairOf(renewed)),
+    drain() {
+      if (isDraining) return;
+      isDraining = true;
+      server.prependListener("request", ({ socket }) => unused.delete(socket));
+      closeGently();
+      http.drain();
+    },
     async close() {
       const open = secure ? encrypted : connections;
       await pollOnce();
+      if (isDraining) await acceptWaiting();
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       // The `close` of an HTTP server destroys connections with a pending response or an unread request.
       NetServer.prototype.close.call(server, () => resolve());
-      // After the last response Node would destroy the connection; unread bytes would then reset it and cut off the response.
-      for (const socket of open.keys()) socket.destroySoon = closeSide;
+      closeGently();
+      const deadline = monotonicMs() + Math.min(graceMs, firstRequestMs);
+      while (unused.size > 0 && monotonicMs() < deadline) await new Promise((look) => setTimeout(look, lookMs));
       await http.close(graceMs);
       for (const socket of open.keys()) socket.end();
       const hangUp = setTimeout(() => connections.forEach((_, socket) => socket.destroy()), lingerMs);

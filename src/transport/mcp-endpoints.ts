@@ -1,5 +1,5 @@
 /** The three MCP entry points over HTTP: the endpoint of all revisions, and the stream and the post path of 2024-11-05. */
-import { QuotaError, quote } from "../errors.ts";
+import { QuotaError, quote, toResourceError } from "../errors.ts";
 import type { HeaderLookup, Protocol } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import { type Accepts, parseAccept } from "./accepts.ts";
@@ -8,8 +8,9 @@ import type { EventStreams } from "./event-stream.ts";
 import type { HandlerOptions } from "./handler-options.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { InFlight } from "./in-flight.ts";
-import { createLegacySessions, type LegacySession, sessionEnded } from "./legacy-sessions.ts";
+import { createLegacySessions, type LegacySession } from "./legacy-sessions.ts";
 import { pathOf } from "./locate-path.ts";
+import { sessionEnded } from "./post-reply.ts";
 import { exchange } from "./modern-exchange.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import type { createMessageReader } from "./read-message.ts";
@@ -68,14 +69,17 @@ export function createMcpEndpoints(
       case "modern":
         if (protocol.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
         return exchange(protocol, streams, underWay, { body, headers, accepts, caller, client, transport }, response);
-      case "opening": {
-        const holder = isOneCaller && !hasOwnCaller(request) ? client : caller.id;
-        if (!sessions.open(body, { caller, client, holder }, response, accepts)) refuseSession(response);
+      case "opening":
+        if (!sessions.open(body, openerOf(request, caller), response, accepts)) refuseSession(response);
         return;
-      }
       case "legacy":
-        findSession(request, caller, headers.version)?.post(body, response, accepts);
+        withSession(request, caller, headers.version, (session) => session.post(body, response, accepts));
     }
+  }
+
+  function openerOf(request: IncomingRequest, caller: Caller) {
+    const client = request.clientFor(caller);
+    return { caller, client, holder: isOneCaller && !hasOwnCaller(request) ? client : caller.id };
   }
 
   function ofSession(request: IncomingRequest, caller: Caller): void {
@@ -84,34 +88,51 @@ export function createMcpEndpoints(
     // A revision without sessions has neither method.
     if (version !== undefined && protocol.classify({}, { version }) === "modern")
       return refuse(response, 405, "this revision has no sessions; POST your requests", { Allow: "POST, OPTIONS" });
-    const session = findSession(request, caller, version);
-    if (session === undefined) return;
-    if (request.method === "DELETE") {
-      session.end();
-      return sendJson(response, 204);
-    }
-    if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
-    if (hasTooManyStreams()) return refuseStream(response);
-    if (!holdsStream(caller, response)) return;
-    session.listen(response, one(request.headers["last-event-id"]));
+    withSession(request, caller, version, (session) => {
+      if (request.method === "DELETE") {
+        const ending = session.end();
+        if (!ending) return sendJson(response, 204);
+        return void ending.then(
+          () => sendJson(response, 204),
+          (cause: unknown) => refuseUnknown(response, cause),
+        );
+      }
+      if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
+      if (hasTooManyStreams()) return refuseStream(response);
+      if (!holdsStream(caller, response)) return;
+      session.listen(response, one(request.headers["last-event-id"]));
+    });
   }
 
   /** Sends an error if there is none. */
-  function findSession(
-    { headers, response }: IncomingRequest,
+  function withSession(
+    request: IncomingRequest,
     caller: Caller,
     version: string | undefined,
-  ): LegacySession | undefined {
+    use: (session: LegacySession) => void,
+  ): void {
+    const { headers, response } = request;
     const id = one(headers["mcp-session-id"]);
-    if (id === undefined) refuse(response, 400, "send the Mcp-Session-Id from the response to initialize");
-    else if (version !== undefined && !protocol.revisions.includes(version))
-      refuse(response, 400, `revision ${quote(version)} is not supported; use one of ${protocol.revisions.join(", ")}`);
-    else {
-      const session = sessions.find(id, caller);
-      if (session) return session;
-      refuse(response, 404, sessionEnded);
-    }
-    return undefined;
+    if (id === undefined) return refuse(response, 400, "send the Mcp-Session-Id from the response to initialize");
+    if (version !== undefined && !protocol.revisions.includes(version))
+      return refuse(
+        response,
+        400,
+        `revision ${quote(version)} is not supported; use one of ${protocol.revisions.join(", ")}`,
+      );
+    const useIf = (session: LegacySession | undefined) =>
+      session ? use(session) : refuse(response, 404, sessionEnded);
+    const found = sessions.find(id, openerOf(request, caller));
+    if (!(found instanceof Promise)) return useIf(found);
+    found.then(
+      (session) => response.destroyed || caller.ended?.aborted || useIf(session),
+      (cause: unknown) => refuseUnknown(response, cause),
+    );
+  }
+
+  /** Whether the session exists is not known, so the client must not forget it. */
+  function refuseUnknown(response: OutgoingResponse, cause: unknown): void {
+    refuse(response, 503, toResourceError(cause).message, { "Retry-After": 1 });
   }
 
   return {

@@ -68,6 +68,8 @@ export interface NodeHandler {
   handleExpectation(request: IncomingMessage, response: ServerResponse): void;
   /** Open sessions and streams. */
   readonly counts: { readonly sessions: number; readonly streams: number };
+  /** Serves on, with `Connection: close`, so that clients and proxies open other connections, and perhaps to other instances. */
+  drain(): void;
   /**
    * Responds to received requests within the grace period, with `Connection: close`. Then ends every listen with its result, and all
    * sessions and streams. Later requests get 503.
@@ -114,6 +116,8 @@ export function createNodeHandler(app: ServedApp | Protocol, options: NodeHandle
       isPage,
       elsewhere: elsewhere && (({ message, response, path }) => elsewhere(message, response, path)),
       ...(ownsRequests && { release: letGo }),
+      // An app that embeds the handler has ids of its own.
+      hasRequestIds: ownsRequests,
       ownsProtocol,
     },
   );
@@ -177,6 +181,10 @@ export function createNodeHandler(app: ServedApp | Protocol, options: NodeHandle
     },
     get counts() {
       return core.counts;
+    },
+    drain() {
+      core.drain();
+      for (const response of openResponses()) closeAfter(response);
     },
     async close(graceMs) {
       for (const response of openResponses()) closeAfter(response);

@@ -1,5 +1,6 @@
 /** A request of `node:http` for the HTTP core. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { RequestScope } from "../lib/request-scope.ts";
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import { bytesOfBody, type createBodyReader, discard, isAlreadyRead, type RequestBody } from "./body.ts";
@@ -8,8 +9,9 @@ import { forwardedAddress, forwardedHost, isSecure } from "./forwarded.ts";
 import type { Connection } from "./guard.ts";
 import type { IncomingRequest, RequestContext } from "./incoming-request.ts";
 import type { LocatedPath } from "./locate-path.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 import { thenClose } from "./refusals.ts";
-import { unkept } from "./send-json.ts";
+import { idHeaderOf, unkept } from "./send-json.ts";
 
 /** What all requests of a handler share. */
 interface NodeRequests {
@@ -24,11 +26,12 @@ interface NodeRequests {
 /** A class, because there are many: methods are shared. */
 export class NodeRequest implements IncomingRequest {
   readonly message: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ServerResponse & OutgoingResponse;
   readonly path: string;
   readonly basePath: string;
   readonly isBelowBase: boolean;
   readonly context: RequestContext | undefined;
+  scope: RequestScope | undefined = undefined;
   readonly #shared: NodeRequests;
 
   constructor(
@@ -90,7 +93,7 @@ export class NodeRequest implements IncomingRequest {
 
   sendTooLarge(wire: WireBytes): void {
     const { message, response } = this;
-    response.writeHead(413, { "Content-Type": "application/json", ...unkept, ...thenClose });
+    response.writeHead(413, { "Content-Type": "application/json", ...unkept, ...thenClose, ...idHeaderOf(response) });
     for (const piece of wire) response.write(piece);
     discard(message, this.#shared.maxBodyBytes, () => response.end());
   }

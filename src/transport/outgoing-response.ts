@@ -3,6 +3,8 @@ import type { OutgoingHttpHeaders } from "node:http";
 
 /** The part of `ServerResponse` that the transport uses, with the same promises. */
 export interface OutgoingResponse {
+  /** Sent as X-Request-Id. Absent on a server that is not our own. */
+  requestId?: string;
   /** True from `writeHead` on. */
   readonly headersSent: boolean;
   /** The client is gone, or has everything. */

@@ -1,7 +1,9 @@
 /** Reads what was posted, after every check that a body must pass. */
+import { runInScope } from "../lib/request-scope.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import { type Accepts, isJson, parseAccept } from "./accepts.ts";
+import type { RequestBody } from "./body.ts";
 import type { HandlerOptions } from "./handler-options.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
@@ -47,7 +49,10 @@ export function createMessageReader(
     const refuseAccept = () => refuse(response, 406, "accept application/json and text/event-stream");
     // A body that has been sent is read for its id.
     if (isUnacceptable && request.awaitsContinue) return refuseAccept();
-    request.readBody((bytes) => {
+    // The body arrives outside of the scope in which its request was received.
+    request.readBody((bytes) => runInScope(request.scope, () => take(bytes)));
+
+    function take(bytes: RequestBody): void {
       try {
         if (bytes === "busy")
           return refuse(response, 503, "too many request bodies are arriving; try again soon", { "Retry-After": 1 });
@@ -72,7 +77,7 @@ export function createMessageReader(
       } catch (cause) {
         fail(response, cause);
       }
-    });
+    }
   };
 }
 

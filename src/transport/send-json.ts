@@ -2,6 +2,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { byteLength } from "../lib/byte-length.ts";
 import type { WireBytes } from "../protocol/protocol.ts";
+import { requestIdHeader } from "./request-ids.ts";
 import { joinBytes } from "./wire-bytes.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 
@@ -24,6 +25,11 @@ export function retryAfter(ms: number): OutgoingHttpHeaders {
   return { "Retry-After": Math.ceil(ms / 1000) };
 }
 
+/** The header with the id of the request, if it has one. */
+export function idHeaderOf({ requestId }: Pick<OutgoingResponse, "requestId">): OutgoingHttpHeaders | undefined {
+  return requestId === undefined ? undefined : { [requestIdHeader]: requestId };
+}
+
 /** Does nothing if the client is gone, or already has a response. */
 export function sendJson(
   response: OutgoingResponse,
@@ -33,13 +39,18 @@ export function sendJson(
 ): void {
   if (response.headersSent || response.destroyed) return;
   if (wire === undefined) {
-    response.writeHead(status, { ...headers, ...unkept, ...(status !== 204 && { "Content-Length": 0 }) });
+    response.writeHead(status, {
+      ...headers,
+      ...unkept,
+      ...idHeaderOf(response),
+      ...(status !== 204 && { "Content-Length": 0 }),
+    });
     response.end();
     return;
   }
   const length = byteLength(wire);
   // Written out: a spread costs more than the headers.
-  const own = {
+  const own: OutgoingHttpHeaders = {
     "Content-Type": "application/json",
     "Content-Length": length,
     "Cache-Control": unkept["Cache-Control"],
@@ -49,6 +60,7 @@ export function sendJson(
     "Cross-Origin-Opener-Policy": unkept["Cross-Origin-Opener-Policy"],
     "Cross-Origin-Resource-Policy": unkept["Cross-Origin-Resource-Policy"],
   };
+  if (response.requestId !== undefined) own[requestIdHeader] = response.requestId;
   response.writeHead(status, headers ? { ...headers, ...own } : own);
   const text = joinBytes(wire);
   if (text !== undefined) {

@@ -32,6 +32,10 @@ export interface SessionStreams {
   listen(response: OutgoingResponse, lastEventId?: string): void;
   /** Number of attached connections. */
   readonly size: number;
+  /** Whether a standing stream is open. */
+  readonly isHeard: boolean;
+  /** Whether an event id is absent or was issued here. */
+  isFromHere(lastEventId: string | undefined): boolean;
   /** Ends all streams, and drops stored events. */
   close(): void;
 }
@@ -47,6 +51,8 @@ interface SessionStreamsOptions {
   readonly returnMs: number;
   /** A connection was opened or closed. */
   readonly touched: () => void;
+  /** Begins event ids, if several instances issue some for the same session. Letters and digits. */
+  readonly tag?: string | undefined;
 }
 
 interface Stream {
@@ -72,6 +78,7 @@ export function createSessionStreams({
   retryMs,
   returnMs,
   touched,
+  tag,
 }: SessionStreamsOptions): SessionStreams {
   const byId = new Map<string, Stream>();
   const log = createEventLog<Stream>(limits, pool, (stream) => {
@@ -82,12 +89,14 @@ export function createSessionStreams({
   const standing: Stream[] = [];
   /** One entry per sender: each waits for its event before it sends another. */
   const waiting = new Set<{ readonly wire: WireBytes; readonly sent: () => void }>();
+  const prefix = tag === undefined ? "" : `${tag}.`;
   let count = 0;
   let size = 0;
   let closed = false;
 
   function create(isStanding: boolean): Stream {
-    const stream: Stream = { id: (++count).toString(36), standing: isStanding, newest: 0, stored: 0, over: false };
+    const id = `${prefix}${(++count).toString(36)}`;
+    const stream: Stream = { id, standing: isStanding, newest: 0, stored: 0, over: false };
     byId.set(stream.id, stream);
     return stream;
   }
@@ -202,6 +211,10 @@ export function createSessionStreams({
     get size() {
       return size;
     },
+    get isHeard() {
+      return standing.length > 0;
+    },
+    isFromHere: (lastEventId) => lastEventId === undefined || lastEventId.startsWith(prefix),
     close() {
       closed = true;
       for (const stream of byId.values()) stream.connection?.end();

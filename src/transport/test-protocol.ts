@@ -12,6 +12,10 @@ export interface FakeSession {
   readonly peer: SessionPeer;
   revision: string | undefined;
   subscriptions: number;
+  /** Messages that came from another instance. */
+  readonly forwarded: unknown[];
+  /** Calls of `resume`. */
+  readonly resumed: { readonly uris: readonly string[]; readonly isMissed: boolean }[];
   closed: boolean;
 }
 
@@ -60,8 +64,15 @@ export function createFakeProtocol({
     },
     isListen: (body) => (body as FakeMessage).method === "subscriptions/listen",
     exchange: (body, headers, peer, reply) => exchange(body as FakeMessage, reply, peer, headers),
-    session(peer) {
-      const session: FakeSession = { peer, revision: undefined, subscriptions: 0, closed: false };
+    session(peer, { saved }) {
+      const session: FakeSession = {
+        peer,
+        revision: saved?.revision,
+        subscriptions: 0,
+        forwarded: [],
+        resumed: [],
+        closed: false,
+      };
       sessions.push(session);
       closings.set(session, Promise.withResolvers());
       return {
@@ -75,6 +86,11 @@ export function createFakeProtocol({
           const message = body as FakeMessage;
           if (message.method === "initialize") session.revision = message.params?.protocolVersion as string | undefined;
           receive(message, reply, session);
+        },
+        receiveForwarded: (body) => void session.forwarded.push(body),
+        follow: () => false,
+        async resume(uris, isMissed) {
+          session.resumed.push({ uris, isMissed });
         },
         close() {
           session.closed = true;

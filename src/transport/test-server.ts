@@ -60,11 +60,13 @@ export async function listenByFetch(edge: Protocol, options: Partial<ListenOptio
       close: http.close,
       handle: notOfFetch,
       handleExpectation: notOfFetch,
+      drain: notOfFetch,
       get counts() {
         return http.counts;
       },
     },
     renew: notOfFetch,
+    drain: notOfFetch,
     async close() {
       await http.close(graceMs);
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 /** A web-standard `Request` for the HTTP core. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { RequestScope } from "../lib/request-scope.ts";
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import { bytesOfBody, type RequestBody } from "./body.ts";
@@ -35,6 +36,7 @@ export class WebRequest implements IncomingRequest {
   readonly basePath: string;
   readonly isBelowBase: boolean;
   readonly context: FetchContext | undefined;
+  scope: RequestScope | undefined = undefined;
   readonly connection: Connection;
   readonly awaitsContinue = false;
   readonly #shared: WebRequests;

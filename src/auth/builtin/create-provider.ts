@@ -2,6 +2,7 @@
 import type { Context, Provider } from "oidc-provider";
 import type { Runtime } from "../../runtime.ts";
 import type { DocumentFetch } from "./document-fetch.ts";
+import type { Store } from "../../state/store.ts";
 import type { OAuthStore } from "./oauth-store.ts";
 import { createAdapters } from "./provider-adapter.ts";
 import { restrictClient } from "./restrict-client.ts";
@@ -17,6 +18,8 @@ interface ProviderOptions {
   readonly usualScopes: readonly string[];
   readonly otherScopes: readonly string[];
   readonly store: OAuthStore;
+  /** See `createAdapters`. */
+  readonly shared?: Store | undefined;
   readonly runtime: Pick<Runtime, "now" | "log">;
   /** Whether there is such a caller, and the token with which they signed in, if it was one, is still valid. */
   isAdmitted(account: string, token: string | undefined): boolean;
@@ -54,6 +57,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const provider = new OidcProvider(issuer, {
     adapter: createAdapters({
       store,
+      shared: options.shared,
       now: runtime.now,
       isAdmitted,
       used: () => new errors.InvalidGrant("already used"),
@@ -179,6 +183,7 @@ async function findGrant(context: Context, store: OAuthStore) {
   const { client, account, provider, result, session } = context.oidc;
   const chosen = result?.consent?.grantId;
   if (chosen !== undefined) return provider.Grant.find(chosen);
+  await store.load();
   const known = Object.entries(store.read().grants).find(
     ([, grant]) =>
       grant.account === account?.accountId && grant.client === client?.clientId && grant.token === session?.amr?.[0],

@@ -1,49 +1,58 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
+import { wait } from "../../lib/wait.ts";
+import { createTestStore } from "../../state/test-store.ts";
 import { createOAuthStore, hashSecret, type OAuthStore } from "./oauth-store.ts";
 import { hashPassword, isPassword } from "./password.ts";
+import { createSharedOAuthStore } from "./shared-oauth-store.ts";
 import { connectClient, startBuiltin } from "./test-builtin.ts";
 
 const day = 86_400_000;
 let folder: string;
 let now: number;
-let store: OAuthStore;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "pressmark-oauth-"));
   now = Date.UTC(2026, 0, 1);
-  store = createOAuthStore(folder, "/config.yaml", () => now);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const inFile = () => createOAuthStore(folder, "/config.yaml", () => now);
+
+/** Each call of `open` is another process with the same sign-ins. */
+const kinds: readonly { readonly name: string; create(): () => OAuthStore }[] = [
+  { name: "in a file", create: () => inFile },
+  {
+    name: "shared",
+    create() {
+      const store = createTestStore();
+      return () => createSharedOAuthStore(store, { now: () => now, monotonicMs, wait });
+    },
+  },
+];
 
 function grant(name: string, client = "client", expires = now + 30 * day) {
   return { id: `id-${name}`, account: name, client, created: now, expires, payload: {} };
 }
 
-describe("the stored sign-ins", () => {
-  it("are readable by their owner only, and contain neither tokens nor passwords", async () => {
-    await using builtin = await startBuiltin();
-    const { accessToken, refreshToken, form } = await connectClient(builtin);
-    const hash = await hashPassword("correct horse");
-    await builtin.store.change((state) => Object.assign(state.passwords, { aki: hash }));
-    const text = readFileSync(builtin.store.file, "utf8");
-    expect(statSync(builtin.store.file).mode & 0o777).toBe(0o600);
-    expect(text).toContain(hashSecret(refreshToken));
-    for (const secret of [accessToken, refreshToken, form.code, "correct horse"]) expect(text).not.toContain(secret);
-  });
-
+describe.each(kinds)("the sign-ins $name", ({ create }) => {
   it("have keys that stay the same", async () => {
+    const open = create();
+    const store = open();
     await store.prepare();
     const { keys, cookieKeys } = store.read();
-    await createOAuthStore(folder, "/config.yaml", () => now).prepare();
+    await open().prepare();
     expect([keys.length, cookieKeys.length]).toEqual([1, 1]);
     expect(store.read()).toMatchObject({ keys, cookieKeys });
   });
 
   it("lose nothing when several processes write", async () => {
-    const stores = Array.from({ length: 4 }, () => createOAuthStore(folder, "/config.yaml", () => now));
+    const open = create();
+    const store = open();
+    const stores = Array.from({ length: 4 }, () => open());
     await Promise.all(
       Array.from({ length: 20 }, (_, count) =>
         stores[count % 4]!.change((state) => {
@@ -51,10 +60,12 @@ describe("the stored sign-ins", () => {
         }),
       ),
     );
+    await store.load();
     expect(Object.keys(store.read().grants)).toHaveLength(20);
   });
 
   it("forget what has expired: grants with their tokens, and clients that nobody uses", async () => {
+    const store = create()();
     await store.change((state) => {
       state.clients = { used: { metadata: {}, created: now, used: now }, unused: { metadata: {}, created: now } };
       state.grants = { one: grant("aki", "used"), two: grant("bo", "used", now + day) };
@@ -71,6 +82,7 @@ describe("the stored sign-ins", () => {
   });
 
   it("are limited in number", async () => {
+    const store = create()();
     await store.change((state) => {
       for (let count = 0; count < 600; count += 1) {
         state.grants[`grant-${count}`] = { ...grant("aki", `used-${count}`), created: now + count };
@@ -92,6 +104,7 @@ describe("the stored sign-ins", () => {
   });
 
   it("are revoked by id, or with everything of a caller", async () => {
+    const store = create()();
     const password = await hashPassword("correct horse");
     await store.change((state) => {
       state.grants = { one: grant("aki"), two: { ...grant("aki"), id: "other" }, three: grant("bo") };
@@ -104,7 +117,38 @@ describe("the stored sign-ins", () => {
     expect(await store.revoke("nobody")).toEqual({ grants: [], hadPassword: false });
   });
 
+  it("are known to another process that loads or follows them", async () => {
+    const open = create();
+    const [here, there] = [open(), open()];
+    await here.prepare();
+    const stop = new AbortController();
+    let isChanged = false;
+    there.follow(() => (isChanged = true), stop.signal);
+    await here.change((state) => {
+      state.grants["one"] = grant("aki");
+    });
+    await there.load();
+    expect(Object.keys(there.read().grants)).toEqual(["one"]);
+    await vi.waitUntil(() => isChanged, { timeout: 30_000 });
+    expect(there.isCurrent()).toBe(true);
+    stop.abort();
+  });
+});
+
+describe("the sign-ins in a file", () => {
+  it("are readable by their owner only, and contain neither tokens nor passwords", async () => {
+    await using builtin = await startBuiltin();
+    const { accessToken, refreshToken, form } = await connectClient(builtin);
+    const hash = await hashPassword("correct horse");
+    await builtin.store.change((state) => Object.assign(state.passwords, { aki: hash }));
+    const text = readFileSync(builtin.store.file, "utf8");
+    expect(statSync(builtin.store.file).mode & 0o777).toBe(0o600);
+    expect(text).toContain(hashSecret(refreshToken));
+    for (const secret of [accessToken, refreshToken, form.code, "correct horse"]) expect(text).not.toContain(secret);
+  });
+
   it("are not replaced if the file is damaged", async () => {
+    const store = inFile();
     await store.prepare();
     writeFileSync(store.file, "{");
     expect(() => store.read()).toThrow(/cannot be read; check its permissions, or remove it/);

@@ -1,6 +1,6 @@
-/** Stores the data of the embedded authorization server in one file of the state folder: keys, passwords, clients, grants, refresh tokens. */
+/** Stores the data of the embedded authorization server: keys, passwords, clients, grants, refresh tokens. Here in one file of the state folder. */
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
@@ -64,16 +64,25 @@ export interface OAuthState {
 }
 
 export interface OAuthStore {
-  /** The file, whether or not it exists. */
-  readonly file: string;
-  /** The current state; do not change it. Throws "unavailable" if the file is damaged. */
+  /** The known state, without waiting; do not change it. Throws "unavailable" if it cannot be read. */
   read(): OAuthState;
-  /** Changes the state while no other process does, and stores it before it resolves. */
+  /** Resolves when `read` returns all that was stored before the call. */
+  load(): Promise<void>;
+  /** False if a grant may have been revoked unnoticed, because the store has not answered for some seconds. */
+  isCurrent(): boolean;
+  /** Changes the state while no other process does, and stores it before it resolves. The work may run several times. */
   change<T>(work: (state: OAuthState) => T): Promise<T>;
-  /** Creates the folder, and the keys of a server that starts for the first time. */
+  /** Creates the keys of a server that starts for the first time. */
   prepare(): Promise<void>;
   /** Removes the grant with this id, or the password and all grants of this caller. Returns the removed grants. */
   revoke(idOrCaller: string): Promise<{ readonly grants: readonly StoredGrant[]; readonly hadPassword: boolean }>;
+  /** Calls back when another process may have changed the state, until the signal is aborted. */
+  follow(changed: () => void, signal: AbortSignal): void;
+}
+
+export interface FileOAuthStore extends OAuthStore {
+  /** The file, whether or not it exists. */
+  readonly file: string;
 }
 
 const version = 1;
@@ -87,9 +96,11 @@ const maxUsedClients = 500;
 const maxGrants = 500;
 /** Exchanged refresh tokens of a grant that are still recognised. */
 const maxConsumed = 10;
+/** How often another process is noticed that revokes something. */
+const lookMs = 250;
 
 /** Belongs to one config: two servers may both have a caller of the same name. */
-export function createOAuthStore(stateFolder: string, config: string, now: () => number): OAuthStore {
+export function createOAuthStore(stateFolder: string, config: string, now: () => number): FileOAuthStore {
   const folder = join(stateFolder, "oauth");
   const file = join(folder, `${sha256(config).slice(0, 32)}.json`);
   let cached: { readonly stamp: string; readonly state: OAuthState } | undefined;
@@ -148,31 +159,47 @@ export function createOAuthStore(stateFolder: string, config: string, now: () =>
     read,
     change,
 
+    load: async () => undefined,
+    isCurrent: () => true,
+
     async prepare() {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await change((state) => {
-        if (state.keys.length === 0) state.keys.push(createKey());
-        if (state.cookieKeys.length === 0) state.cookieKeys.push(randomBytes(32).toString("base64url"));
-      });
+      await change(addKeys);
     },
 
     async revoke(idOrCaller) {
-      const find = (state: OAuthState) => ({
-        grants: Object.values(state.grants).filter(({ id, account }) => id === idOrCaller || account === idOrCaller),
-        hadPassword: Object.hasOwn(state.passwords, idOrCaller),
-      });
-      const known = find(read());
+      const known = findOf(read(), idOrCaller);
       // No file for a server that has no sign-ins.
       if (known.grants.length === 0 && !known.hadPassword) return known;
-      return change((state) => {
-        const found = find(state);
-        delete state.passwords[idOrCaller];
-        for (const [key, grant] of Object.entries(state.grants))
-          if (found.grants.includes(grant)) removeGrant(state, key);
-        return found;
-      });
+      return change((state) => revokeIn(state, idOrCaller));
+    },
+
+    follow(changed, signal) {
+      watchFile(file, { interval: lookMs, persistent: false }, changed);
+      signal.addEventListener("abort", () => unwatchFile(file, changed), { once: true });
     },
   };
+}
+
+/** The keys of a server that starts for the first time. */
+export function addKeys(state: OAuthState): void {
+  if (state.keys.length === 0) state.keys.push(createKey());
+  if (state.cookieKeys.length === 0) state.cookieKeys.push(randomBytes(32).toString("base64url"));
+}
+
+/** The grants that `revoke` removes, and whether there is a password. */
+export function findOf(state: OAuthState, idOrCaller: string) {
+  return {
+    grants: Object.values(state.grants).filter(({ id, account }) => id === idOrCaller || account === idOrCaller),
+    hadPassword: Object.hasOwn(state.passwords, idOrCaller),
+  };
+}
+
+export function revokeIn(state: OAuthState, idOrCaller: string): ReturnType<typeof findOf> {
+  const found = findOf(state, idOrCaller);
+  delete state.passwords[idOrCaller];
+  for (const [key, grant] of Object.entries(state.grants)) if (found.grants.includes(grant)) removeGrant(state, key);
+  return found;
 }
 
 /** With everything that was issued for it. */
@@ -187,7 +214,7 @@ export function hashSecret(secret: string): string {
 }
 
 /** Removes what has expired, and the oldest entries above a limit. */
-function prune(state: OAuthState, nowMs: number): void {
+export function prune(state: OAuthState, nowMs: number): void {
   const grants = Object.entries(state.grants).toSorted(([, a], [, b]) => b.created - a.created);
   for (const [index, [key, { expires }]] of grants.entries())
     if (expires <= nowMs || index >= maxGrants) removeGrant(state, key);
@@ -212,7 +239,7 @@ function prune(state: OAuthState, nowMs: number): void {
   }
 }
 
-function emptyState(): OAuthState {
+export function emptyState(): OAuthState {
   return { keys: [], cookieKeys: [], passwords: {}, clients: {}, grants: {}, refreshTokens: {} };
 }
 
@@ -222,7 +249,7 @@ function createKey(): SigningKey {
   return { ...jwk, kty: "EC", alg: "ES256", use: "sig", kid: randomBytes(8).toString("hex") };
 }
 
-function isState(value: Record<string, unknown>): value is Record<string, unknown> & OAuthState {
+export function isState(value: Record<string, unknown>): value is Record<string, unknown> & OAuthState {
   const { keys, cookieKeys, passwords, clients, grants, refreshTokens } = value;
   return (
     Array.isArray(keys) &&

@@ -1,5 +1,4 @@
 /** The embedded authorization server: callers sign in on pages of this server, and clients get tokens for it. */
-import { unwatchFile, watchFile } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Permit } from "../../backends/web/addresses.ts";
 import type { Resolve } from "../../backends/web/guarded-request.ts";
@@ -10,7 +9,8 @@ import { createAttempts } from "./attempts.ts";
 import { createProvider, paths } from "./create-provider.ts";
 import { createDocumentFetch } from "./document-fetch.ts";
 import { createInteractions, send } from "./interactions.ts";
-import { createOAuthStore, hashSecret, type StoredGrant } from "./oauth-store.ts";
+import { hashSecret, type StoredGrant } from "./oauth-store.ts";
+import { openOAuthStore } from "./open-oauth-store.ts";
 import { isLoopback } from "./restrict-client.ts";
 import { createSignIn } from "./sign-in.ts";
 import { failurePage, wordsFor } from "./sign-in-pages.ts";
@@ -26,8 +26,8 @@ export interface BuiltinContext extends VerifierContext {
 export const ownerAccount = "owner";
 /** The scope of a server that needs none: without any, nothing could be granted. */
 const defaultScope = "pressmark";
-/** How often another process is noticed that revokes something. */
-const lookMs = 250;
+/** A token of an instance that shares its sign-ins is verified again after this time, so that it is refused if they are not confirmed. */
+const verifyAgainMs = 1000;
 const corsHeader = "Access-Control-Expose-Headers";
 const hourMs = 3_600_000;
 /** Registrations, and requests for metadata documents, per machine and hour. */
@@ -43,7 +43,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     throw unsupported(packageNeeded("server.auth: builtin needs", "oidc-provider"), cause);
   });
   const { createLocalJWKSet, errors: joseErrors, jwtVerify } = await import("jose");
-  const store = createOAuthStore(context.stateFolder, context.config, runtime.now);
+  const store = await openOAuthStore(context);
   await store.prepare();
   const { read: usual = [defaultScope], write = [], includes = {} } = context.scopes ?? {};
   const isAccount = (name: string) => name === ownerAccount || callers().some((caller) => caller.name === name);
@@ -66,6 +66,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     usualScopes: usual,
     otherScopes: [...write, ...Object.entries(includes).flat(2)],
     store,
+    shared: context.shared,
     runtime,
     isAdmitted,
     mayFetch: ({ req }) => mayAdd(req),
@@ -74,8 +75,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   const signIn = createSignIn({
     store,
     isAccount,
-    admit(secret) {
-      const account = context.admit(secret)?.id;
+    async admit(secret) {
+      const account = (await context.admit(secret))?.id;
       if (account === undefined || !isAccount(account)) return undefined;
       // A one-time code is used up; a token is found again.
       const token = hashSecret(secret);
@@ -121,7 +122,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       runtime.log("error", "the sign-ins cannot be read, so tokens are refused", { cause });
     }
   };
-  watchFile(store.file, { interval: lookMs, persistent: false }, look);
+  const closing = new AbortController();
+  store.follow(look, closing.signal);
   provider.on("grant.revoked", look);
 
   const base = url.pathname.replace(/\/$/, "");
@@ -166,6 +168,16 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     return ended ? AbortSignal.any([revoked, ended]) : revoked;
   }
 
+  /** Reads the store for an unknown grant: another instance may have stored it a moment ago. */
+  async function findGrant(key: string): Promise<StoredGrant | undefined> {
+    const known = () => {
+      const { grants } = store.read();
+      return Object.hasOwn(grants, key) ? grants[key] : undefined;
+    };
+    if (!known() || !store.isCurrent()) await store.load();
+    return known();
+  }
+
   async function verify(token: string): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(token, keySet, {
       algorithms: ["ES256"],
@@ -180,8 +192,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     });
     const { sub = "", exp = 0, grant, scope } = payload;
     const key = String(grant);
-    const { grants } = store.read();
-    const stored = Object.hasOwn(grants, key) ? grants[key] : undefined;
+    const stored = await findGrant(key);
     if (stored?.account !== sub || !isAdmitted(sub, stored.token)) throw new TokenRefusal("the token was revoked");
     let stop = inUse.get(key);
     if (!stop) inUse.set(key, (stop = new AbortController()));
@@ -195,6 +206,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       scopes: typeof scope === "string" ? scope.split(" ") : [],
       claims: payload,
       expiresMs: exp * 1000,
+      ...(context.shared && { verifyAgainMs: runtime.monotonicMs() + verifyAgainMs }),
       ended: withHolder(stop.signal, stored),
     };
   }
@@ -206,7 +218,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     // Clients send a browser here, which is then redirected to the sign-in.
     isPage: (path) => path === paths.authorization || path.startsWith(paths.interaction),
     async close() {
-      unwatchFile(store.file, look);
+      closing.abort();
       for (const stop of inUse.values()) stop.abort();
       inUse.clear();
     },

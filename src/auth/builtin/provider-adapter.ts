@@ -2,10 +2,14 @@
 import { randomBytes } from "node:crypto";
 import type { Adapter } from "oidc-provider";
 import { Lru } from "../../lib/lru.ts";
+import type { Store } from "../../state/store.ts";
+import { createSharedAdapter } from "./shared-records.ts";
 import { hashSecret, type OAuthState, type OAuthStore, removeGrant } from "./oauth-store.ts";
 
 interface AdapterOptions {
   readonly store: OAuthStore;
+  /** Where instances share what else must be known to all of them. Default: it stays in memory. */
+  readonly shared?: Store | undefined;
   /** Wall clock: expiry times are stored. */
   readonly now: () => number;
   /** Whether there is such a caller, and the token with which they signed in, if it was one, is still valid. */
@@ -25,6 +29,7 @@ export function createAdapters(options: AdapterOptions): (kind: string) => Adapt
   const memory = new Map<string, MemoryAdapter>();
   const revoke = async (grantId: string): Promise<void> => {
     for (const adapter of memory.values()) adapter.forget(grantId);
+    await store.load();
     if (Object.hasOwn(store.read().grants, grantId)) await store.change((state) => removeGrant(state, grantId));
   };
   return (kind) => {
@@ -36,6 +41,7 @@ export function createAdapters(options: AdapterOptions): (kind: string) => Adapt
       case "RefreshToken":
         return refreshTokens(options, revoke);
       default: {
+        if (options.shared) return shared(options, options.shared, kind, revoke);
         const adapter = inMemory(options, revoke);
         memory.set(kind, adapter);
         return adapter;
@@ -62,7 +68,10 @@ function clients({ store, now }: AdapterOptions): Adapter {
         state.clients[id] = { metadata, created: now() };
       });
     },
-    find: async (id) => entryOf(store.read().clients, id)?.metadata,
+    async find(id) {
+      await store.load();
+      return entryOf(store.read().clients, id)?.metadata;
+    },
     async destroy(id) {
       await store.change((state) => {
         delete state.clients[id];
@@ -92,6 +101,7 @@ function grants({ store, now, isAdmitted }: AdapterOptions, revoke: Revoke): Ada
       });
     },
     async find(key) {
+      await store.load();
       const grant = entryOf(store.read().grants, key);
       return grant && isAdmitted(grant.account, grant.token) ? grant.payload : undefined;
     },
@@ -114,6 +124,7 @@ function refreshTokens({ store, now, used }: AdapterOptions, revoke: Revoke): Ad
       if (!isStored) throw used();
     },
     async find(token) {
+      await store.load();
       const found = entryOf(store.read().refreshTokens, hashSecret(token));
       return found && { ...found.payload, jti: token, consumed: found.consumed };
     },
@@ -141,6 +152,34 @@ function consumeIn(state: OAuthState, token: string, nowMs: number): string | un
   return undefined;
 }
 
+/** Codes end with their grant. */
+function shared(
+  { store, now, used, isAdmitted }: AdapterOptions,
+  records: Store,
+  kind: string,
+  revoke: Revoke,
+): Adapter {
+  return createSharedAdapter({
+    store: records,
+    kind,
+    now,
+    revoke,
+    used,
+    async isValid(payload) {
+      if (!isOfCaller(payload, isAdmitted)) return false;
+      const grant = payload["grantId"];
+      if (typeof grant !== "string") return true;
+      await store.load();
+      return Object.hasOwn(store.read().grants, grant);
+    },
+  });
+}
+
+/** A session of a browser, or a code, ends with its caller. */
+function isOfCaller({ accountId, amr }: Payload, isAdmitted: AdapterOptions["isAdmitted"]): boolean {
+  return typeof accountId !== "string" || isAdmitted(accountId, Array.isArray(amr) ? String(amr[0]) : undefined);
+}
+
 interface MemoryAdapter extends Adapter {
   forget(grantId: string): void;
 }
@@ -150,14 +189,9 @@ function inMemory({ now, used, isAdmitted }: AdapterOptions, revoke: Revoke): Me
 
   function find(id: string): Payload | undefined {
     const entry = entries.get(id);
-    if (entry && entry.expires > now() && isOfCaller(entry.payload)) return entry.payload;
+    if (entry && entry.expires > now() && isOfCaller(entry.payload, isAdmitted)) return entry.payload;
     entries.delete(id);
     return undefined;
-  }
-
-  /** A session of a browser, or a code, ends with its caller. */
-  function isOfCaller({ accountId, amr }: Payload): boolean {
-    return typeof accountId !== "string" || isAdmitted(accountId, Array.isArray(amr) ? String(amr[0]) : undefined);
   }
 
   return {

@@ -6,11 +6,11 @@ import type { OAuthStore } from "./oauth-store.ts";
 import { isPassword } from "./password.ts";
 
 interface SignInOptions {
-  readonly store: Pick<OAuthStore, "read">;
+  readonly store: Pick<OAuthStore, "read" | "load">;
   /** Whether a caller of this name may sign in. */
   isAccount(name: string): boolean;
   /** The caller whom an access token or a one-time code admits. */
-  admit(secret: string): SignedIn | undefined;
+  admit(secret: string): Promise<SignedIn | undefined>;
   readonly monotonicMs: () => number;
 }
 
@@ -48,6 +48,7 @@ export function createSignIn({ store, isAccount, admit, monotonicMs }: SignInOpt
   let waiting = 0;
 
   async function hasPassword(name: string, password: string): Promise<boolean> {
+    await store.load();
     const { passwords } = store.read();
     const stored = isAccount(name) && Object.hasOwn(passwords, name) ? passwords[name] : undefined;
     waiting += 1;
@@ -62,8 +63,10 @@ export function createSignIn({ store, isAccount, admit, monotonicMs }: SignInOpt
 
   return async ({ name, secret, address }) => {
     if (byAddress.isUsedUp(address)) return "limited";
-    const admitted = secret === "" ? undefined : admit(secret.trim());
+    const admitted = secret === "" ? undefined : await admit(secret.trim());
     if (admitted) return admitted;
+    // Other attempts may have been counted meanwhile.
+    if (byAddress.isUsedUp(address)) return "limited";
     // Counted before the answer is known: attempts at the same time must not escape the limit. A hash: the name may be long.
     byAddress.add(address);
     const key = createHash("sha256").update(name).digest("base64url");

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallerConfig } from "../../config/access.ts";
 import { createRuntime } from "../../server/runtime.ts";
+import type { Store } from "../../state/store.ts";
 import type { TokenVerifier } from "../token-verifier.ts";
-import { createOAuthStore, hashSecret, type OAuthStore } from "./oauth-store.ts";
+import { createOAuthStore, type FileOAuthStore, hashSecret } from "./oauth-store.ts";
 import { type BuiltinContext, openBuiltin } from "./open-builtin.ts";
 
 export interface TestBuiltin extends AsyncDisposable {
@@ -17,10 +18,12 @@ export interface TestBuiltin extends AsyncDisposable {
   /** Where a proxy sends requests. */
   readonly origin: string;
   readonly resource: string;
-  readonly store: OAuthStore;
+  readonly store: FileOAuthStore;
   readonly stateFolder: string;
   readonly context: BuiltinContext;
   readonly verifier: TokenVerifier;
+  /** The other instance, with a store that both share. */
+  readonly other: TokenVerifier | undefined;
   readonly logged: readonly string[];
   /** Names that signed in; undefined for a failure. */
   readonly signedIn: readonly (string | undefined)[];
@@ -46,6 +49,8 @@ interface TestOptions {
   /** Default: the URL of the server, as without a proxy. Its path is removed by the proxy. */
   readonly publicUrl?: string;
   readonly now?: () => number;
+  /** Two instances share this store, and answer in turn. */
+  readonly shared?: Store;
 }
 
 export async function startBuiltin({
@@ -54,11 +59,15 @@ export async function startBuiltin({
   scopes,
   publicUrl,
   now = Date.now,
+  shared,
 }: TestOptions = {}): Promise<TestBuiltin> {
   const stateFolder = mkdtempSync(join(tmpdir(), "pressmark-oauth-"));
+  let requests = 0;
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://x").pathname;
-    if (!verifier.answer?.(request, response, path)) response.writeHead(404).end();
+    requests += 1;
+    const answering = other && requests % 2 === 0 ? other : verifier;
+    if (!answering.answer?.(request, response, path)) response.writeHead(404).end();
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -77,6 +86,7 @@ export async function startBuiltin({
     callers: () => callers,
     stateFolder,
     config: "/config.yaml",
+    shared,
     runtime,
     scopes,
     admit: (secret) => (secret === "code-of-aki" ? { id: "aki" } : context.findByHash(hashSecret(secret))),
@@ -91,6 +101,7 @@ export async function startBuiltin({
     resolve,
   };
   let verifier = await openBuiltin(context);
+  const other = shared && (await openBuiltin(context));
   const store = createOAuthStore(stateFolder, "/config.yaml", now);
 
   return {
@@ -106,6 +117,7 @@ export async function startBuiltin({
     get verifier() {
       return verifier;
     },
+    other,
     get callers() {
       return callers;
     },
@@ -141,6 +153,7 @@ export async function startBuiltin({
     },
     async [Symbol.asyncDispose]() {
       await verifier.close();
+      await other?.close();
       server.close();
       server.closeAllConnections();
       rmSync(stateFolder, { recursive: true, force: true });

@@ -23,9 +23,9 @@ export default defineCommand({
     config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
   },
   async run({ flags }, world) {
-    const { findConfigState } = await import("../config-state.ts");
-    const { auditFolder, readAuditLog } = await import("../../server/audit-log.ts");
-    const { state, file } = await findConfigState(flags.config, world);
+    const { findConfigState, serverOf, withShared } = await import("../config-state.ts");
+    const { readAudit } = await import("../../server/open-audit-log.ts");
+    const { origin, state, file } = await findConfigState(flags.config, world);
     const pattern = flags.uri === undefined ? undefined : createGlob(flags.uri);
     const isWanted = ({ caller, outcome, uri, time }: AuditEntry) =>
       (flags.caller === undefined || caller === flags.caller) &&
@@ -33,11 +33,13 @@ export default defineCommand({
       (flags.since === undefined || Date.parse(time) >= flags.since) &&
       (pattern === undefined || (uri !== undefined && pattern.matches(uri)));
     let count = 0;
-    for await (const entry of readAuditLog(auditFolder(state, file))) {
-      if (!isWanted(entry)) continue;
-      count += 1;
-      await print(world.out, flags.json ? jsonLine(entry) : lineOf(entry));
-    }
+    await withShared({ server: await serverOf(origin, state, world), file }, world, async (shared) => {
+      for await (const entry of await readAudit({ stateFolder: state, config: file, shared })) {
+        if (!isWanted(entry)) continue;
+        count += 1;
+        await print(world.out, flags.json ? jsonLine(entry) : lineOf(entry));
+      }
+    });
     if (count === 0)
       world.err.write("pressmark: nothing is recorded that matches; a server records if server.audit is set\n");
   },
@@ -48,6 +50,7 @@ function lineOf({
   what,
   caller = "-",
   address,
+  instance,
   outcome,
   uri,
   query,
@@ -64,6 +67,7 @@ function lineOf({
     count === undefined ? undefined : `${count} hits`,
     rule === undefined ? undefined : `rule ${rule}`,
     address === undefined ? undefined : `from ${plain(address)}`,
+    instance === undefined ? undefined : `on ${plain(instance)}`,
   ].filter((part) => part !== undefined);
   return `${time}  ${outcome.padEnd(7)}  ${plain(caller)}  ${what}  ${more.join(", ")}\n`;
 }

@@ -7,7 +7,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check the setup, and say how to fix what is broken",
-  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts, some of which are asked for the state of the entry. A mount with a problem does not keep the others from being checked. The exit code is 1 if something is broken; an optional mount that is missing on this machine is not.",
+  more: "Checks Node, the config and its trust, the shared database and bus of server.state, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts, some of which are asked for the state of the entry. A mount with a problem does not keep the others from being checked. The exit code is 1 if something is broken; an optional mount that is missing on this machine is not.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: {
     json: flag("Print JSON"),

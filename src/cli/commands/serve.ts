@@ -4,6 +4,7 @@ import { defineCommand, flag, listFlag, many, portNumber, textFlag, UsageError, 
 import { type PasteOptions, settingsToPaste } from "../../config/hosts/to-paste.ts";
 import { isOrigin } from "../../lib/is-origin.ts";
 import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
+import { logFormatFlag, withLogFormat } from "../log-format.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import type { HttpServer } from "../../server/start-http.ts";
@@ -37,6 +38,7 @@ export default defineCommand({
       parse: toFile,
     }),
     open: flag("Open the page in the browser"),
+    "log-format": logFormatFlag,
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
@@ -50,6 +52,7 @@ export default defineCommand({
         "allow-origin": allowedOrigins,
         "token-file": tokenFile,
         open,
+        "log-format": logFormat,
         "no-tools": noTools,
       },
     },
@@ -64,7 +67,17 @@ export default defineCommand({
     ]);
     const tools = noTools ? false : undefined;
     const names = { host, port, allowedHosts, allowedOrigins };
-    const options = { folders, config, from: folder, ...names, tokenFile, version, tools, env, err };
+    const options = {
+      folders,
+      config,
+      from: folder,
+      ...names,
+      tokenFile,
+      version,
+      tools,
+      err,
+      env: withLogFormat(env, logFormat),
+    };
     const server = await startHttp(options).catch((cause: unknown) => {
       throw withFlagHint(cause);
     });

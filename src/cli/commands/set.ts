@@ -19,7 +19,7 @@ const actions = ["list", "show", "add", "remove"] as const;
 export default defineCommand({
   name: "set",
   summary: "List, show and change named sets of resources",
-  more: "Each set is a prompt in hosts and the resource set://NAME. A set is written into the project's config, and the rest of the file stays unchanged; without a config, or if the config is a program, it is stored in the state folder for this project. remove removes resources from a set, or without any the set itself.",
+  more: "Each set is a prompt in hosts and the resource set://NAME. A set is written into the project's config, and the rest of the file stays unchanged; without a config, or if the config is a program, it is stored in the state folder for this project. With server.state, a new set is stored in the database that instances share. remove removes resources from a set, or without any the set itself.",
   examples: [
     "pressmark set add onboarding README.md docs/setup.md --title 'First day'",
     "pressmark set list",

@@ -1,5 +1,6 @@
 /** `pressmark stdio`: serves folders as MCP resources over standard input and output. */
 import { defineCommand, flag, many, textFlag, UsageError } from "../command.ts";
+import { logFormatFlag, withLogFormat } from "../log-format.ts";
 
 export default defineCommand({
   name: "stdio",
@@ -14,14 +15,16 @@ export default defineCommand({
     project: flag(
       "Serve the project: the nearest folder with a config, from the current one upwards; else the root of the git repository; else the current folder",
     ),
+    "log-format": logFormatFlag,
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
-    { folder: folders, flags: { config, project, "no-tools": noTools } },
-    { folder, env, version, input, out, err, signal },
+    { folder: folders, flags: { config, project, "log-format": logFormat, "no-tools": noTools } },
+    { folder, env: given, version, input, out, err, signal },
   ) {
     if (project && (config !== undefined || folders.length > 0))
       throw new UsageError("use folders, --config or --project, not more than one of these");
+    const env = withLogFormat(given, logFormat);
     const { startStdio } = await import("../../server/start-stdio.ts");
     const tools = noTools ? false : undefined;
     let from = folder;

@@ -39,7 +39,10 @@ export default defineCommand({
       const loaded = await loadConfig({ file: file!, named: false }, around).catch(() => undefined);
       if (!loaded || "untrusted" in loaded) return;
       const event = { what: "trust", caller: "local", outcome: "allowed", detail } as const;
-      await recordEvent({ server: loaded.config.server, file: file! }, state, event);
+      const { withShared } = await import("../config-state.ts");
+      const recorded = { server: loaded.config.server, file: file! };
+      if (!recorded.server.audit) return;
+      await withShared(recorded, world, (shared) => recordEvent({ ...recorded, shared }, state, event));
     }
     if (forget) {
       const had = createTrustStore(state).forget(file);

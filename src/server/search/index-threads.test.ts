@@ -365,6 +365,42 @@ describe("an index", () => {
     expect(await found(index, "green", 2000)).toEqual(left.slice(4).toSorted());
   }, 60_000);
 
+  it("continues after its process was killed: nothing is indexed or counted again", async () => {
+    const count = 6000;
+    for (let at = 0; at < count; at += 1) write(`f${at}.md`, `number ${at}\n\ngreen tea`);
+    const idsIndexed = (): number[] => {
+      const store = openStore(join(place, "index.db"), { readOnly: true });
+      try {
+        return store.addresses(0, count).map(({ id }) => id);
+      } finally {
+        store.close();
+      }
+    };
+    let before: number[] = [];
+    for (const share of [0.05, 0.4]) {
+      const states = new Set<string>();
+      const child = startProcess(({ status }) => {
+        const [mount] = status?.mounts ?? [];
+        if (mount) states.add(mount.state);
+        if ((mount?.looked ?? 0) > count * share) child.kill("SIGKILL");
+      });
+      await once(child, "exit");
+      expect(states.has("counting")).toBe(share === 0.05);
+      const now = idsIndexed();
+      // A text that is indexed again gets another id.
+      expect(now).toEqual(expect.arrayContaining(before));
+      expect(now.length).toBeGreaterThan(before.length);
+      expect(now.length).toBeLessThan(count);
+      before = now;
+    }
+    const index = keep();
+    index.serve([await filesMount()], settings);
+    await index.caughtUp({ signal: never });
+    const all = idsIndexed();
+    expect(all).toHaveLength(count);
+    expect(all).toEqual(expect.arrayContaining(before));
+  }, 60_000);
+
   it("is maintained by one process and read by others, one of which takes over when it dies", async () => {
     write("a.md", "green tea");
     const complete = Promise.withResolvers<void>();

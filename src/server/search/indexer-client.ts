@@ -145,8 +145,9 @@ export function createIndexerClient(
     const { role } = message;
     ({ status } = message);
     hear(role, status);
-    if (role !== "writer") changes.unfollow();
-    else if (!data.once && hasNothing())
+    // A shared index has a writer for each mount.
+    if (role !== "writer" && !data.shared) changes.unfollow();
+    else if (!data.once && !data.shared && hasNothing())
       resting ??= { worker: thread!, gone: threadEnded(thread!).then(releaseMemory) };
   }
 

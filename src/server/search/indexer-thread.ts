@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { releaseMemoryWhenIdle } from "../../lib/v8-memory.ts";
 import { stack } from "../../layer.ts";
 import { annotateLayers } from "../../layers/annotate.ts";
-import { standardLayers } from "../../layers/standard.ts";
+import { indexLayers } from "../../layers/standard.ts";
 import type { Call } from "../../resources.ts";
 import { createIndexer } from "../../search/indexer.ts";
 import { openStore } from "../../search/sqlite-store.ts";
@@ -11,11 +11,18 @@ import type { Source, SourceDefinition } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
 import { mountRuntime } from "../mount-runtime.ts";
 import { markUsed, sweep } from "./unused-indexes.ts";
-import type { FromIndexer, IndexerData, SourceRequest, ThreadMount, ToIndexer } from "./messages.ts";
+import type {
+  FromIndexer,
+  IndexerData,
+  SharedIndexLocation,
+  SourceRequest,
+  ThreadMount,
+  ToIndexer,
+} from "./messages.ts";
 import { createRemoteCaller } from "./remote-call.ts";
 import { openEmbeddings, threadRuntime } from "./thread.ts";
 
-const { project, cacheFolder, embeddings, stop, ...limits } = workerData as IndexerData;
+const { project, cacheFolder, embeddings, stop, shared, ...limits } = workerData as IndexerData;
 const stopped = new Int32Array(stop);
 const runtime = threadRuntime(post);
 const mounts = new Map<string, ThreadMount>();
@@ -23,31 +30,7 @@ const arming = new Map<string, () => void>();
 const mainThread = createRemoteCaller<SourceRequest, unknown>(post);
 let isSwept = false;
 
-const indexer = createIndexer({
-  ...limits,
-  openStore,
-  runtime,
-  embeddings: openEmbeddings(embeddings, runtime),
-  open,
-  follow: (mount, signal) =>
-    new Promise((resolve) => {
-      arming.set(mount, resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      post({ follow: mount });
-    }),
-  tell: (role, status) => post({ role, status }),
-  isStopped: () => Atomics.load(stopped, 0) !== 0,
-  prepare() {
-    markUsed(limits.folder, project);
-    if (cacheFolder === undefined || isSwept) return;
-    isSwept = true;
-    try {
-      sweep(cacheFolder, Date.now());
-    } catch (cause) {
-      runtime.log("info", "unused search indexes could not be removed", { cause });
-    }
-  },
-});
+const indexer = shared ? await openShared(shared) : openEmbedded();
 
 releaseMemoryWhenIdle();
 
@@ -57,11 +40,54 @@ parentPort!.on("message", (message: ToIndexer) => {
     for (const mount of message.serve) mounts.set(mount.name, mount);
     indexer.serve(message.serve, message.leftOut);
   } else if ("changes" in message) indexer.hear(message.mount, message.changes, message.upTo);
-  else if ("check" in message) indexer.check(message.check === "damaged" ? "damaged" : undefined);
+  else if ("check" in message) indexer.check?.(message.check === "damaged" ? "damaged" : undefined);
   else if ("armed" in message) arming.get(message.armed)?.();
   else if ("reply" in message) mainThread.hear(message);
   else void indexer.close().then(() => parentPort!.close());
 });
+
+function openEmbedded() {
+  return createIndexer({
+    ...limits,
+    openStore,
+    runtime,
+    embeddings: openEmbeddings(embeddings, runtime),
+    open,
+    follow,
+    tell: (role, status) => post({ role, status }),
+    isStopped: () => Atomics.load(stopped, 0) !== 0,
+    prepare() {
+      markUsed(limits.folder, project);
+      if (cacheFolder === undefined || isSwept) return;
+      isSwept = true;
+      try {
+        sweep(cacheFolder, Date.now());
+      } catch (cause) {
+        runtime.log("info", "unused search indexes could not be removed", { cause });
+      }
+    },
+  });
+}
+
+async function openShared(location: SharedIndexLocation) {
+  const { openSharedIndexer } = await import("./open-shared-indexer.ts");
+  return openSharedIndexer(location, {
+    ...limits,
+    runtime,
+    open,
+    follow,
+    // An instance may write some mounts and not others: all read the status that the writers publish.
+    tell: (status) => post({ role: "reader", status }),
+  });
+}
+
+function follow(mount: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    arming.set(mount, resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    post({ follow: mount });
+  });
+}
 
 function post(message: FromIndexer): void {
   parentPort!.postMessage(message, []);
@@ -76,9 +102,8 @@ async function open(name: string): Promise<Source> {
       const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(runtime) : undefined;
       const own = mountRuntime(redaction?.runtime ?? runtime, name);
       const source = await (definition as SourceDefinition).open(opened.options, own);
-      // Without a cache, because everything is read once.
-      const standard = standardLayers(runtime, { maxBytes: 0, maxSeen: 0, redact: redaction?.layer });
-      return stack(source, { name }, [...annotateLayers(opened.annotations), ...standard]);
+      const layers = indexLayers(runtime, { redact: redaction?.layer });
+      return stack(source, { name }, [...annotateLayers(opened.annotations), ...layers]);
     } catch (cause) {
       runtime.log("info", "a source cannot be opened a second time, so the indexer reads it through the main thread", {
         mount: name,

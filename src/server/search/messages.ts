@@ -15,10 +15,20 @@ export interface IndexLocation {
   readonly embeddings: EmbeddingOptions | undefined;
 }
 
+/** The index that instances share. */
+export interface SharedIndexLocation {
+  /** URL of the database. Contains a password: it is never logged. */
+  readonly url: string;
+  /** Id of this instance. */
+  readonly instance: string;
+}
+
 export interface IndexerData
   extends IndexLocation, Pick<IndexerOptions, "maxFileBytes" | "maxBytes" | "maxFiles" | "once" | "leaseMs"> {
   /** What the index belongs to; stored beside it. */
   readonly project: Project;
+  /** Present if the index is shared: nothing is written to the folder. */
+  readonly shared?: SharedIndexLocation | undefined;
   /** Folder in which unused indexes are removed. */
   readonly cacheFolder?: string;
   /** One number, set to non-zero to stop the thread; read even while no message can be received. */

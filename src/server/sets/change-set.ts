@@ -1,4 +1,4 @@
-/** Changes a set where it is stored, in the config or the state folder. */
+/** Changes a set where it is stored: in the config, in the state folder, or in what instances share. */
 import { readFileSync } from "node:fs";
 import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ interface SetChange {
 }
 
 interface ChangedSet {
-  /** The config's file, or the state folder that contains the set. */
+  /** The config's file, or where saved sets are. */
   readonly place: string;
   readonly isConfig: boolean;
   /** New members; undefined if the set was removed. */
@@ -52,7 +52,7 @@ export async function changeSet(change: SetChange, options: OpenServerOptions, c
   const pressmark = await openServer({ ...options, live: false });
   try {
     // Locked, so that nobody changes the set between reading and writing.
-    return await whileAlone(pressmark.config ?? pressmark.sets.store.folder, stateOf(options), async () => {
+    return await whileAlone(pressmark.config ?? pressmark.sets.store.location, stateOf(options), async () => {
       const place = await placeOf(name, pressmark, options);
       if (!place.before && !change.add) throw noSuchSet(name);
       const after = await applied(change, place, pressmark, call);
@@ -103,14 +103,15 @@ async function placeOf(name: string, pressmark: Server, options: OpenServerOptio
   const { store } = pressmark.sets;
   const saved = store.all().find((set) => set.name === name && set.owner === undefined);
   const inState: Place = {
-    file: store.folder,
+    file: store.location,
     isConfig: false,
     before: saved,
     async write(after) {
-      if (!after) store.remove({ name });
-      else if (saved) store.put({ ...after, name });
-      // A running server does not take the lock of commands.
-      else if (!store.create({ ...after, name })) throw invalid(`the set ${quote(name)} was just saved; try again`);
+      if (!after) return void (await store.remove({ name }));
+      const set = { ...after, name };
+      // A running server and other machines do not take the lock of commands.
+      if (!(saved ? await store.replace(set, saved) : await store.create(set)))
+        throw invalid(`the set ${quote(name)} was just saved; try again`);
     },
   };
   const { config } = pressmark;
@@ -125,7 +126,8 @@ async function placeOf(name: string, pressmark: Server, options: OpenServerOptio
   }
   const text = readFileSync(config, "utf8");
   const before = await setIn(text, format, name);
-  if (!before && saved) return inState;
+  // Another instance does not see a config that is changed here.
+  if (!before && (saved || pressmark.shared)) return inState;
   return {
     file: config,
     isConfig: true,

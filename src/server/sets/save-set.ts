@@ -85,7 +85,9 @@ export function createSaveSet({ resources, sets, policy, promptName }: SaveSetOp
       const others = sets.savedBy(call).filter((set) => set.name !== name);
       if (others.length >= maxSets)
         throw invalid(`at most ${maxSets} sets can be saved; replace one of yours by saving under its name`);
-      const isSaved = writing("saved", () => sets.save({ name, resources: uris, title, description }, call, replace));
+      const isSaved = await writing("saved", () =>
+        sets.save({ name, resources: uris, title, description }, call, replace),
+      );
       if (!isSaved) throw invalid(`the set ${quote(name)} exists already; choose another name, or replace it`);
       const uri = uriOfSet(name);
       const count = uris.length === 1 ? "1 resource" : `${uris.length} resources`;
@@ -117,7 +119,7 @@ export function createDeleteSet({ sets, policy }: Pick<SaveSetOptions, "sets" | 
       checkMayWrite(policy, call);
       checkNames(args, "delete_set", ["name"]);
       const name = nameArgument(args);
-      const isDeleted = writing("deleted", () => sets.remove(name, call));
+      const isDeleted = await writing("deleted", () => sets.remove(name, call));
       if (!isDeleted)
         throw invalid(`there is no saved set ${quote(name)}; sets of the config are deleted by editing the config`);
       return { content: [{ type: "text", text: `Deleted the set ${quote(name)}` }] };
@@ -144,10 +146,11 @@ function checkPromptName(name: string, promptName: SaveSetOptions["promptName"])
     throw invalid(`the prompt ${quote(name)} belongs to the set ${quote(other)}; choose another name`);
 }
 
-function writing<T>(done: "saved" | "deleted", write: () => T): T {
+async function writing<T>(done: "saved" | "deleted", write: () => Promise<T>): Promise<T> {
   try {
-    return write();
+    return await write();
   } catch (cause) {
+    if (cause instanceof ResourceError) throw cause;
     throw new ResourceError("unexpected", `the set cannot be ${done}: the server's state folder cannot be written`, {
       cause,
     });

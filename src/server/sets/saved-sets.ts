@@ -1,6 +1,7 @@
-/** Sets outside the config, stored in the user's state folder per project. */
+/** Sets outside the config, stored in the user's state folder per project. Instances of one server share theirs: see `shared-sets.ts`. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { isSetName, isSetUri } from "../../config/sets.ts";
 import type { SetSettings } from "../../config/schema.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
@@ -14,27 +15,35 @@ export interface SavedSet extends SetSettings {
 }
 
 export interface SavedSets {
-  /** Their folder; it may not exist yet. */
-  readonly folder: string;
-  /** A file that is rewritten with every change, for watching. */
-  readonly stamp: string;
-  /** Reads the disk. Invalid files are left out and logged. */
+  /** Where they are, for messages and locks of this machine. */
+  readonly location: string;
+  /** The known sets, without waiting. Invalid ones are left out and logged. */
   all(): readonly SavedSet[];
+  /** Resolves when `all` has every set that was saved before the call. */
+  load(): Promise<void>;
   /** Replaces the set of the same name and owner. */
-  put(set: SavedSet): void;
-  /** Returns false, and writes nothing, if the name and owner have a file, even if another process has just written it. */
-  create(set: SavedSet): boolean;
+  put(set: SavedSet): Promise<void>;
+  /** Returns false, and writes nothing, if the name and owner have a set, even if another process has just written it. */
+  create(set: SavedSet): Promise<boolean>;
+  /** Returns false, and writes nothing, if the set of the same name and owner is not `before`. */
+  replace(set: SavedSet, before: SavedSet): Promise<boolean>;
   /** Returns whether it existed. */
-  remove(set: Pick<SavedSet, "name" | "owner">): boolean;
+  remove(set: Pick<SavedSet, "name" | "owner">): Promise<boolean>;
+  /** Calls back when another process may have changed a set. Resolves when the signal is aborted. */
+  follow(changed: () => void, signal: AbortSignal): Promise<void>;
 }
 
 const maxBytes = 1024 * 1024;
 const isFileOfOurs = /^[0-9a-f]{32}\.json$/;
+const startMs = 500;
+/** File times come from a clock that lags some milliseconds behind. */
+const clockLagMs = 100;
 
 /** One file per set, so that concurrent saves do not overwrite each other. Reads the disk only when called. */
-export function createSavedSets(stateFolder: string, project: Project, { log }: Pick<Runtime, "log">): SavedSets {
+export function createSavedSets(stateFolder: string, project: Project, runtime: Runtime): SavedSets {
   let folder: string | undefined;
   const place = () => (folder ??= join(stateFolder, "sets", projectKey(project)));
+  /** A file that is rewritten with every change, for watching. */
   const stamp = () => join(place(), "changed");
   const fileOf = ({ name, owner }: Pick<SavedSet, "name" | "owner">) => {
     const { createHash } = process.getBuiltinModule("node:crypto");
@@ -59,12 +68,10 @@ export function createSavedSets(stateFolder: string, project: Project, { log }: 
   }
 
   return {
-    get folder() {
+    get location() {
       return place();
     },
-    get stamp() {
-      return stamp();
-    },
+    load: async () => undefined,
 
     all() {
       let names: string[];
@@ -75,20 +82,45 @@ export function createSavedSets(stateFolder: string, project: Project, { log }: 
       }
       return names.flatMap((name) => {
         const set = readSet(join(place(), name));
-        if (!set) log("warn", "a saved set is invalid and left out", { file: name });
+        if (!set) runtime.log("warn", "a saved set is invalid and left out", { file: name });
         return set ?? [];
       });
     },
 
-    put: (set) => void write(set, false),
-    create: (set) => write(set, true),
+    put: async (set) => void write(set, false),
+    create: async (set) => write(set, true),
 
-    remove(set) {
+    async replace(set, before) {
+      if (!isDeepStrictEqual(readSet(fileOf(set)), toSet(before))) return false;
+      return write(set, false);
+    },
+
+    async remove(set) {
       const file = fileOf(set);
       if (!statSync(file, { throwIfNoEntry: false })) return false;
       rmSync(file, { force: true });
       writeFileAtomically(stamp(), "");
       return true;
+    },
+
+    /** Runs late, because computing the folder takes a digest that the first response need not wait for. */
+    async follow(changed, signal) {
+      const beganMs = runtime.now();
+      try {
+        await runtime.wait(startMs, signal);
+      } catch {
+        return;
+      }
+      try {
+        // Changes below a folder that does not exist yet would be noticed seconds later.
+        mkdirSync(place(), { recursive: true, mode: 0o700 });
+      } catch {
+        // Nothing can be saved here by this user either.
+      }
+      const { watchFile } = await import("../watch-file.ts");
+      const followed = watchFile(stamp(), async () => changed(), { runtime, signal });
+      if ((statSync(stamp(), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= beganMs - clockLagMs) changed();
+      await followed;
     },
   };
 }
@@ -102,8 +134,8 @@ function readSet(file: string): SavedSet | undefined {
   }
 }
 
-/** The file may be from another version, or written by hand. */
-function toSet(value: unknown): SavedSet | undefined {
+/** A stored set may be from another version, or written by hand. */
+export function toSet(value: unknown): SavedSet | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { name, owner, title, description, resources } = value as Readonly<Record<string, unknown>>;
   if (typeof name !== "string" || !isSetName(name)) return undefined;

@@ -9,7 +9,10 @@ import { createFile } from "./sqlite-database.ts";
 export async function openAnalysisDatabase(options: AnalysisOptions, runtime: Runtime): Promise<Database> {
   const { path, url, password, ca, schema, timeoutMs, maxConnections } = options;
   if (url === undefined) {
-    if (path === undefined) throw invalid('set "path" or "url" to the database that stores the results');
+    if (path === undefined)
+      throw invalid(
+        'set "path", a file, or "url", a database, to store the results; only a server with server.state needs neither',
+      );
     return createFile(path, runtime);
   }
   const { parseUrl, tlsAttempts } = await import("../../backends/postgres/url.ts");

@@ -38,7 +38,9 @@ export function analysisOptions(zod: typeof z) {
         .string()
         .min(1)
         .optional()
-        .describe("File that stores the results; created if missing")
+        .describe(
+          "File that stores the results; created if missing. Default: the database of server.state, if there is one",
+        )
         .meta({ format: "path" }),
       url: zod
         .string()
@@ -89,9 +91,9 @@ export function analysisOptions(zod: typeof z) {
       ),
     })
     .strict()
-    .refine(({ path, url }) => (path === undefined) !== (url === undefined), {
+    .refine(({ path, url }) => path === undefined || url === undefined, {
       path: ["path"],
-      error: 'set exactly one of "path", a file, and "url", a database',
+      error: 'set only one of "path", a file, and "url", a database',
       ...besidesOthers,
     });
 }

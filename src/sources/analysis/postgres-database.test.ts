@@ -173,10 +173,14 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
   });
 });
 
+it("a mount without a file and without a database cannot be opened", async () => {
+  const runtime = createRuntime({ write: () => true });
+  await expect(openAnalysisDatabase(optionsFor({} as Where), runtime)).rejects.toThrow(/^set "path", a file, or "url"/);
+});
+
 it.each([
-  [{}, "set exactly one of"],
-  [{ path: "x", url: "postgres://h/d" }, "set exactly one of"],
+  [{ path: "x", url: "postgres://h/d" }, "set only one of"],
   [{ url: "postgres://h/d", schema: 'x"; drop' }, "must consist of small letters"],
-])("a mount needs a file or a database, and a plain schema name (%j)", (options, says) => {
+])("a mount has a file or a database, and a plain schema name (%j)", (options, says) => {
   expect(() => optionsFor(options as Where)).toThrow(says);
 });

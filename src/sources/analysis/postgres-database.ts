@@ -58,7 +58,7 @@ const longestBackMs = 30_000;
 
 export function createPostgresDatabase(options: PostgresDatabaseOptions): Database {
   const { schema, timeoutMs, runtime } = options;
-  const { borrow, attach, toError, close } = createPool("analysis", options);
+  const { borrow, attach, toError, close } = createPool('the source "analysis"', options);
   const closing = new AbortController();
   const channel = schema;
   const [alone, byKey] = lockClasses(schema);

@@ -1,5 +1,6 @@
 /** Client for the Prometheus HTTP API: with deadlines, and every failure as a readable error. */
 import { parseJson } from "../../lib/parse-json.ts";
+import { traceCarrier } from "../../lib/request-scope.ts";
 import {
   cancelled,
   denied,
@@ -67,7 +68,7 @@ export function createApi(options: ApiOptions): Api {
       // Redirects are not followed: they could lead anywhere, with the credentials.
       return await fetch(isLong || search === "" ? place : `${place}?${search}`, {
         ...(isLong && { method: "POST", body: form }),
-        headers,
+        headers: { ...headers, ...traceCarrier() },
         redirect: "manual",
         signal: AbortSignal.any([signal, late]),
       });

@@ -29,7 +29,7 @@ export interface PostgresSession extends Pick<Attached, "listen" | "over" | "end
 
 export function createConnection(options: ConnectionOptions): PostgresConnection {
   const { timeoutMs } = options;
-  const { borrow, attach, toError, close } = createPool("postgres", options);
+  const { borrow, attach, toError, close } = createPool('the source "postgres"', options);
   // `SET LOCAL` leaves nothing behind in a connection that others use next, as with a pooler.
   const begin = [
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",

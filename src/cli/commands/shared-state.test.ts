@@ -1,0 +1,198 @@
+/** The commands for the shared state, on a real PostgreSQL: migrate, backup and restore. */
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createOAuthStore } from "../../auth/builtin/oauth-store.ts";
+import { auditFolder, readAuditLog } from "../../server/audit-log.ts";
+import { createSavedSets } from "../../server/sets/saved-sets.ts";
+import { createTokenStore } from "../../server/token-store.ts";
+import type { RecordValue, Store } from "../../state/store.ts";
+import { createPostgresStore } from "../../state/postgres-store.ts";
+import { useDatabase } from "../../state/test-database.ts";
+import { createStand, type RunOptions, type Stand } from "../test-command.ts";
+
+const { missing, open, url, server, runtime } = useDatabase();
+let stand: Stand;
+
+beforeEach(() => {
+  stand = createStand();
+  stand.write("team.yaml", "server:\n  state: ${env:STATE}\n");
+});
+afterEach(() => stand.remove());
+
+const run = (words: readonly string[], options: RunOptions = {}) =>
+  stand.run([...words, "--config", "team.yaml"], { ...options, env: { STATE: url(), ...options.env } });
+
+async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = createPostgresStore({ database: open(), runtime });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function auditOf(store: Store): Promise<RecordValue[]> {
+  const entries: RecordValue[] = [];
+  for await (const entry of store.read("audit")) entries.push(entry);
+  return entries;
+}
+
+/** What a single server would have stored. */
+async function fillEmbedded() {
+  const state = join(dirname(stand.folder), "state/pressmark");
+  const file = join(stand.folder, "team.yaml");
+  const token = await createTokenStore(state, file).create("aki", 1000);
+  const sets = createSavedSets(state, { config: file }, runtime);
+  await sets.put({ name: "review", resources: ["file:///a"] });
+  await sets.put({ name: "own", owner: "aki", resources: ["file:///b"] });
+  await createOAuthStore(state, file, () => 0).prepare();
+  writeFileSync(join(state, "cursor-key"), Buffer.alloc(32, 7));
+  const folder = auditFolder(state, file);
+  const write = (from: number, to: number) => {
+    mkdirSync(folder, { recursive: true });
+    const lines = Array.from({ length: to - from }, (_each, index) => {
+      const n = from + index;
+      // Several at the same moment.
+      const time = new Date(1_700_000_000_000 + Math.floor(n / 3)).toISOString();
+      return `${JSON.stringify({ time, what: "read", outcome: "allowed", detail: String(n) })}\n`;
+    });
+    writeFileSync(join(folder, "audit.jsonl"), lines.join(""), { flag: "a" });
+  };
+  write(0, 1300);
+  return { state, file, token, write, folder };
+}
+
+describe.skipIf(missing)("pressmark migrate", () => {
+  it("shows what is pending, applies it, and then nothing is pending", async () => {
+    const shown = await run(["migrate", "--dry-run"]);
+    expect(shown).toMatchObject({ code: 0, err: "" });
+    expect(shown.out).toContain("pending state 1: create the tables of records, logs, leases, changes and instances\n");
+    expect(await run(["migrate"])).toMatchObject({ code: 0, out: shown.out.replaceAll("pending", "applied") });
+    expect((await run(["migrate"])).out).toBe(`nothing is pending in the schema ${open().schema}\n`);
+  });
+
+  it("copies the state of this machine once, keeps the files, and continues with what is new", async () => {
+    const { state, file, token, write, folder } = await fillEmbedded();
+    const first = await run(["migrate", "--from-embedded"]);
+    expect(first.code, first.err).toBe(0);
+    expect(first.out.split("\n").slice(-6)).toEqual([
+      "tokens: 1 copied",
+      "sets: 2 copied",
+      "cursor key: 1 copied",
+      "sign-ins: 1 copied",
+      "audit entries: 1300 copied",
+      "",
+    ]);
+    await withStore(async (store) => {
+      expect((await store.get("tokens", token.id))?.value).toMatchObject({ caller: "aki", hash: token.hash });
+      expect((await store.list("sets")).map(({ key }) => key)).toEqual(['["own","aki"]', '["review"]']);
+      expect((await store.get("keys", "cursor"))?.value).toEqual({ key: Buffer.alloc(32, 7).toString("base64") });
+      expect((await store.get("oauth", "state"))?.value["keys"]).toHaveLength(1);
+      expect((await auditOf(store)).map(({ detail }) => Number(detail))).toEqual(
+        Array.from({ length: 1300 }, (_each, n) => n),
+      );
+      // A change there is not undone by another run.
+      await store.remove("tokens", token.id);
+      await store.put("tokens", token.id, { changed: true });
+    });
+    write(1300, 1310);
+    expect((await run(["migrate", "--from-embedded"])).out.split("\n").slice(-6, -1)).toEqual([
+      "tokens: 0 copied, 1 already there",
+      "sets: 0 copied, 2 already there",
+      "cursor key: 0 copied, 1 already there",
+      "sign-ins: 0 copied, 1 already there",
+      "audit entries: 10 copied, 1300 already there",
+    ]);
+    await withStore(async (store) => {
+      expect((await store.get("tokens", token.id))?.value).toEqual({ changed: true });
+      expect((await auditOf(store)).map(({ detail }) => Number(detail))).toEqual(
+        Array.from({ length: 1310 }, (_each, n) => n),
+      );
+    });
+    expect(createTokenStore(state, file).list()).toHaveLength(1);
+    let kept = 0;
+    for await (const _entry of readAuditLog(folder)) kept += 1;
+    expect(kept).toBe(1310);
+  });
+
+  it("needs server.state, and says so", async () => {
+    stand.write("plain.yaml", "server: { port: 1 }\n");
+    const ran = await stand.run(["migrate", "--config", "plain.yaml"]);
+    expect(ran.code).not.toBe(0);
+    expect(ran.err).toContain("the config has no server.state; add the URL of a PostgreSQL database");
+  });
+
+  it("connects nowhere for a config that was found and is not trusted", async () => {
+    stand.write("pressmark.config.yaml", `server:\n  state: ${url()}\n`);
+    const ran = await stand.run(["migrate"]);
+    expect(ran.err).toContain("is not trusted yet; review it, then run: pressmark trust");
+    expect(ran.err).not.toContain(server().password);
+    expect(await open().query("select from pg_namespace where nspname = $1", [open().schema])).toEqual([]);
+  });
+
+  it("shows no password if the database is away", async () => {
+    const ran = await run(["migrate"], { env: { STATE: url().replace(`:${server().port}/`, ":1/") } });
+    expect(ran.err).toContain('no database listens there; check that it runs, and check "server.state"');
+    expect(ran.err).not.toContain(server().password);
+  });
+});
+
+describe.skipIf(missing)("pressmark doctor", () => {
+  it("examines the shared state, and names what is broken without the password", async () => {
+    await run(["migrate"]);
+    const fine = await run(["doctor"]);
+    expect(fine.out).toMatch(/^ok +state: PostgreSQL 18/m);
+    expect(fine.out).toMatch(/^ok +bus: PostgreSQL carried a message/m);
+    expect(fine.out).toMatch(/^ok +instances: none is running/m);
+    const away = await run(["doctor"], { env: { STATE: url().replace(`:${server().port}/`, ":1/") } });
+    expect(away.code).toBe(1);
+    expect(away.out).toMatch(/^BROKEN +state: no database listens there/m);
+    expect(away.out + away.err).not.toContain(server().password);
+  });
+});
+
+describe.skipIf(missing)("pressmark backup and restore", () => {
+  it("move the shared state to another schema, by a file or a pipe", async () => {
+    await fillEmbedded();
+    await run(["migrate", "--from-embedded"]);
+    const saved = await run(["backup", "state.jsonl"]);
+    expect(saved).toMatchObject({ code: 0, out: "", err: "pressmark: saved 6 records and 1300 log entries\n" });
+    expect(statSync(join(stand.folder, "state.jsonl")).mode & 0o777).toBe(0o600);
+    const text = readFileSync(join(stand.folder, "state.jsonl"), "utf8");
+    const lastLine = text.trimEnd().split("\n").at(-1);
+    expect((await run(["backup", "-"])).out.split("\n").length).toBe(text.split("\n").length);
+
+    const refused = await run(["restore", "state.jsonl"]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toMatch(/already contains 6 records and 1300 log entries; add --replace/);
+    expect((await run(["restore", "state.jsonl", "--replace"])).code).toBe(0);
+
+    const elsewhere = { env: { STATE: `${url()}_other` } };
+    const restored = await run(["restore", "-"], { ...elsewhere, input: text });
+    expect(restored).toMatchObject({ code: 0, err: "pressmark: restored 6 records and 1300 log entries\n" });
+    const again = await run(["backup", "-"], elsewhere);
+    expect(again.out.trimEnd().split("\n").slice(1, -1)).toEqual(text.trimEnd().split("\n").slice(1, -1));
+    expect(lastLine).toMatch(/"sha256":"[0-9a-f]{64}"/);
+  });
+
+  it("never overwrite a file, and leave none behind that is incomplete", async () => {
+    stand.write("mine.jsonl", "mine");
+    expect((await run(["backup", "mine.jsonl"])).err).toContain("exists; choose another name");
+    expect(readFileSync(join(stand.folder, "mine.jsonl"), "utf8")).toBe("mine");
+    // The tables do not exist.
+    expect((await run(["backup", "new.jsonl"])).err).toContain('run "pressmark migrate"');
+    expect(() => statSync(join(stand.folder, "new.jsonl"))).toThrow(/ENOENT/);
+  });
+
+  it("change nothing if the file is cut or missing", async () => {
+    await fillEmbedded();
+    await run(["migrate", "--from-embedded"]);
+    await run(["backup", "state.jsonl"]);
+    const text = readFileSync(join(stand.folder, "state.jsonl"), "utf8");
+    stand.write("cut.jsonl", text.slice(0, -10));
+    expect((await run(["restore", "cut.jsonl", "--replace"])).err).toContain("damaged or incomplete");
+    expect((await run(["restore", "absent.jsonl", "--replace"])).err).toContain("cannot be read");
+    await withStore(async (store) => expect(await store.list("sets")).toHaveLength(2));
+  });
+});

@@ -1,0 +1,96 @@
+/** Copies what a single server has stored on this machine into the shared state. */
+import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createOAuthStore } from "../auth/builtin/oauth-store.ts";
+import { oauthKey, oauthKind } from "../auth/builtin/shared-oauth-store.ts";
+import type { Runtime } from "../runtime.ts";
+import type { SharedDatabase } from "../state/database.ts";
+import { moveLog } from "../state/move-log.ts";
+import type { RecordValue, Store } from "../state/store.ts";
+import { type AuditEntry, auditFolder, readAuditLog } from "./audit-log.ts";
+import { cursorKeyName, keyKind } from "./cursor-key.ts";
+import { createSavedSets } from "./sets/saved-sets.ts";
+import { openSharedSets } from "./sets/shared-sets.ts";
+import { auditName } from "./shared-audit-log.ts";
+import { tokenKind } from "./shared-token-store.ts";
+import { createTokenStore } from "./token-store.ts";
+
+interface MoveOptions {
+  readonly store: Store;
+  readonly database: SharedDatabase;
+  readonly stateFolder: string;
+  /** The config's file, without links. */
+  readonly config: string;
+  readonly runtime: Runtime;
+}
+
+export interface MovedState {
+  readonly what: "tokens" | "sets" | "cursor key" | "sign-ins" | "audit entries";
+  /** Copied now. */
+  readonly moved: number;
+  /** Left, because the shared state has one of the same name. */
+  readonly present: number;
+}
+
+/** Can be repeated: what is in the shared state is never replaced. The files stay. */
+export async function moveEmbedded(options: MoveOptions): Promise<readonly MovedState[]> {
+  const { store, stateFolder, config, runtime } = options;
+  const tokens = createTokenStore(stateFolder, config).list();
+  const sets = createSavedSets(stateFolder, { config }, runtime).all();
+  const sharedSets = await openSharedSets(store, runtime);
+  const key = cursorKeyOf(stateFolder);
+  const signIns = createOAuthStore(stateFolder, config, runtime.now).read();
+  const hasSignIns = signIns.keys.length > 0 || Object.keys(signIns.passwords).length > 0;
+  const isNew = { ifVersion: undefined };
+  return [
+    await copied("tokens", tokens, async (token) =>
+      Boolean(await store.put(tokenKind, token.id, withoutUndefined(token), isNew)),
+    ),
+    await copied("sets", sets, (set) => sharedSets.create(set)),
+    await copied("cursor key", key ? [key] : [], async (each) =>
+      Boolean(await store.put(keyKind, cursorKeyName, { key: Buffer.from(each).toString("base64") }, isNew)),
+    ),
+    await copied("sign-ins", hasSignIns ? [signIns] : [], async (each) =>
+      Boolean(await store.put(oauthKind, oauthKey, { ...each }, isNew)),
+    ),
+    await moveAudit(options),
+  ];
+}
+
+async function copied<T>(
+  what: MovedState["what"],
+  all: readonly T[],
+  copy: (each: T) => Promise<boolean>,
+): Promise<MovedState> {
+  let moved = 0;
+  for (const each of all) if (await copy(each)) moved += 1;
+  return { what, moved, present: all.length - moved };
+}
+
+async function moveAudit({ database, stateFolder, config }: MoveOptions): Promise<MovedState> {
+  const origin = createHash("sha256").update(`${hostname()} ${config}`).digest("hex").slice(0, 32);
+  let total = 0;
+  async function* counted(entries: AsyncIterable<AuditEntry>) {
+    for await (const entry of entries) {
+      total += 1;
+      yield { ...entry };
+    }
+  }
+  const moved = await moveLog(database, auditName, origin, counted(readAuditLog(auditFolder(stateFolder, config))));
+  return { what: "audit entries", moved, present: total - moved };
+}
+
+function cursorKeyOf(stateFolder: string): Uint8Array | undefined {
+  try {
+    return readFileSync(join(stateFolder, "cursor-key"));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+function withoutUndefined(value: object): RecordValue {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
+}

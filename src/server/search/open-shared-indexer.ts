@@ -1,0 +1,33 @@
+/** Opens, in the indexer thread, what an instance needs to write the shared index. */
+import { openPostgresIndexStore } from "../../search/postgres/postgres-index-store.ts";
+import { createSharedIndexer, type SharedIndexerOptions } from "../../search/shared-indexer.ts";
+import { openDatabase } from "../../state/open-database.ts";
+import { createPostgresLeases } from "../../state/postgres-leases.ts";
+import { createPostgresStore } from "../../state/postgres-store.ts";
+import type { SharedIndexLocation } from "./messages.ts";
+
+type IndexerSettings = Omit<SharedIndexerOptions, "leases" | "records" | "openWriter">;
+
+/** With connections of its own: a batch that is written delays no search. */
+export function openSharedIndexer({ url, instance }: SharedIndexLocation, settings: IndexerSettings) {
+  const { runtime } = settings;
+  const database = openDatabase({ url, runtime });
+  const leases = createPostgresLeases({ database, instance, runtime });
+  const records = createPostgresStore({ database, runtime });
+  const { close, ...indexer } = createSharedIndexer({
+    ...settings,
+    leases,
+    records,
+    openWriter: ({ name, fence }) => openPostgresIndexStore({ database, fence: { name, fence } }),
+  });
+  return {
+    ...indexer,
+    check: undefined,
+    async close(): Promise<void> {
+      await close();
+      await leases.close();
+      await records.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,303 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { openPolicy } from "../access/policy.ts";
+import { createProtocol } from "../protocol/create-protocol.ts";
+import type { Caller } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createMemoryBus } from "../state/memory-bus.ts";
+import { createTestStore } from "../state/test-store.ts";
+import { listen, type ListenOptions } from "../transport/listen.ts";
+import { createWireClient, type EventReader } from "../transport/test-client.ts";
+import { createRuntime } from "./runtime.ts";
+import { createSessionRecords, sessionKind } from "./session-records.ts";
+
+const runtime = createRuntime({ write: () => true });
+const callers: Readonly<Record<string, Caller>> = { aki: { id: "aki" }, bot: { id: "bot" } };
+const [a, b] = ["memory://m/a", "memory://m/b"];
+
+/** Instances of one server: each has a protocol and sessions of its own, and they share a store and a bus. */
+function createCluster() {
+  const store = createTestStore();
+  const bus = createMemoryBus(runtime);
+  const memory = createMemory({ a: "one", b: "one" });
+  let count = 0;
+  return {
+    store,
+    bus,
+    memory,
+    async start(options: Partial<ListenOptions> = {}) {
+      const resources = createResources({
+        mounts: [{ name: "m", base: "memory://m/", source: memory.source }],
+        policy: openPolicy,
+        runtime,
+        cursorKey: new Uint8Array(32),
+      });
+      const protocol = createProtocol({ resources, server: { name: "test", version: "1" } });
+      const listening = await listen(protocol, {
+        port: 0,
+        graceMs: 0,
+        log: () => undefined,
+        identify: ({ headers }) => callers[String(headers["x-caller"] ?? "aki")],
+        records: createSessionRecords({ shared: { instance: `${(count += 1)}`, store, bus }, runtime }),
+        ...options,
+      });
+      const client = createWireClient(listening.port);
+      const close = async () => {
+        client.close();
+        await listening.close();
+        await resources.close();
+      };
+      onTestFinished(close);
+      return {
+        ...client,
+        close,
+        listening,
+        /** The result of a request of this session. */
+        async request(session: string, method: string, params: object = {}, caller = "aki") {
+          const headers = { "Mcp-Session-Id": session, "X-Caller": caller };
+          const answer = await client.ask({ headers, body: { jsonrpc: "2.0", id: 7, method, params } });
+          return { status: answer.status, text: answer.text };
+        },
+        /** As a client says that it is ready. */
+        ready: (session: string) =>
+          client.ask({
+            headers: { "Mcp-Session-Id": session },
+            body: { jsonrpc: "2.0", method: "notifications/initialized" },
+          }),
+        open: (session: string, lastEventId?: string) =>
+          client.listen({
+            method: "GET",
+            headers: { "Mcp-Session-Id": session, ...(lastEventId !== undefined && { "Last-Event-ID": lastEventId }) },
+          }),
+      };
+    },
+  };
+}
+
+const ended = /this session has ended or does not exist/;
+
+/** Reads notifications until this one; returns those before it and itself. */
+async function until(stream: EventReader, method: string, uri?: string): Promise<string[]> {
+  const seen: string[] = [];
+  for (;;) {
+    const event = await stream.next();
+    if (!event) throw new Error(`the stream ended; seen: ${seen.join(", ")}`);
+    if (!event.data) continue;
+    const said = JSON.parse(event.data) as { method: string; params?: { uri?: string } };
+    seen.push([said.method, said.params?.uri].filter(Boolean).join(" "));
+    if (said.method === method && said.params?.uri === uri) return seen;
+  }
+}
+
+const updated = "notifications/resources/updated";
+const listChanged = "notifications/resources/list_changed";
+
+describe("a session of two instances", () => {
+  it("is continued by the other one, without a write for plain requests", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    const { writes } = cluster.store;
+    expect(writes).toBe(1);
+    for (const instance of [other, one, other])
+      expect(await instance.request(session, "resources/read", { uri: a })).toEqual({
+        status: 200,
+        text: expect.stringContaining('"text":"one"'),
+      });
+    expect(cluster.store.writes).toBe(writes);
+    expect(other.listening.http.counts.sessions).toBe(1);
+  });
+
+  it("answers another caller as if it did not exist", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    const missing = await other.request(crypto.randomUUID(), "ping", {}, "bot");
+    expect(missing).toEqual({ status: 404, text: expect.stringMatching(ended) });
+    const answers = await Promise.all([
+      other.request(session, "ping", {}, "bot"),
+      other.request(session, "ping"),
+      other.request(session, "ping", {}, "bot"),
+      one.request(session, "ping", {}, "bot"),
+    ]);
+    expect(answers).toEqual([missing, { status: 200, text: expect.any(String) }, missing, missing]);
+  });
+
+  it("announces everything once when its stream opens on the other one, and every later change", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    expect((await one.request(session, "resources/subscribe", { uri: a })).status).toBe(200);
+    expect((await one.request(session, "resources/subscribe", { uri: b })).status).toBe(200);
+    expect((await one.request(session, "resources/unsubscribe", { uri: b })).status).toBe(200);
+    const stream = await other.open(session);
+    expect(await until(stream, updated, a)).toEqual([listChanged, `${updated} ${a}`]);
+    cluster.memory.set("b", "two");
+    cluster.memory.set("a", "two");
+    expect(await until(stream, updated, a)).not.toContain(`${updated} ${b}`);
+    cluster.memory.set("c", "new");
+    await until(stream, listChanged);
+  });
+
+  it("hears of a subscription that the other instance received", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.ready(session);
+    const stream = await one.open(session);
+    expect((await other.request(session, "resources/subscribe", { uri: a })).status).toBe(200);
+    expect(await until(stream, updated, a)).toEqual([`${updated} ${a}`]);
+    cluster.memory.set("a", "two");
+    await until(stream, updated, a);
+    expect((await other.request(session, "resources/unsubscribe", { uri: a })).status).toBe(200);
+    expect((await other.request(session, "resources/subscribe", { uri: b })).status).toBe(200);
+    await until(stream, updated, b);
+    cluster.memory.set("a", "three");
+    cluster.memory.set("b", "two");
+    expect(await until(stream, updated, b)).not.toContain(`${updated} ${a}`);
+  });
+
+  it("keeps a subscription that is being stored while the other instance stores one", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.ready(session);
+    const stream = await one.open(session);
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const { put } = cluster.store;
+    cluster.store.put = async (kind, key, value, options) => {
+      if (JSON.stringify(value).includes(b)) {
+        reached.resolve();
+        await gate.promise;
+      }
+      return put(kind, key, value, options);
+    };
+    const subscribed = one.request(session, "resources/subscribe", { uri: b });
+    await reached.promise;
+    await other.request(session, "resources/subscribe", { uri: a });
+    await until(stream, updated, a);
+    gate.resolve();
+    expect((await subscribed).status).toBe(200);
+    cluster.memory.set("b", "two");
+    expect(await until(stream, updated, b)).toEqual([`${updated} ${b}`]);
+  });
+
+  it("announces the lists when its stream opens, if the other instance was told that the client is ready", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await other.ready(session);
+    await other.request(session, "resources/list");
+    cluster.memory.set("c", "new");
+    await until(await one.open(session), listChanged);
+  });
+
+  it("ends on both", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    const stream = await one.open(session);
+    const deleted = await other.ask({ method: "DELETE", headers: { "Mcp-Session-Id": session } });
+    expect(deleted.status).toBe(204);
+    await stream.rest();
+    for (const instance of [one, other])
+      expect(await instance.request(session, "ping")).toEqual({ status: 404, text: expect.stringMatching(ended) });
+    expect(await cluster.store.list(sessionKind)).toEqual([]);
+  });
+
+  it("takes an event id of the other instance, and announces everything", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.request(session, "resources/subscribe", { uri: a });
+    const greeting = await (await one.open(session)).next();
+    expect(greeting?.id).toMatch(/^[0-9a-f]{8}\.[0-9a-z]+-0$/);
+    const moved = await other.open(session, greeting?.id);
+    const seen = await moved.next();
+    expect([moved.status, seen?.id?.split(".")[0] === greeting?.id?.split(".")[0]]).toEqual([200, false]);
+    expect(await until(moved, updated, a)).toEqual([listChanged, `${updated} ${a}`]);
+    // And back: changes were perhaps missed again.
+    const back = await one.open(session, seen?.id);
+    expect(await until(back, updated, a)).toContain(listChanged);
+  });
+
+  it("survives the end of the instance that it began on", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.request(session, "resources/subscribe", { uri: a });
+    const stream = await one.open(session);
+    await one.close();
+    await stream.rest();
+    await until(await other.open(session), updated, a);
+  });
+
+  it("cancels a request that runs on the other instance", async () => {
+    const cluster = createCluster();
+    const started = Promise.withResolvers<AbortSignal>();
+    cluster.memory.source.read = async (_at, { signal }) => {
+      started.resolve(signal);
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+    };
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    const reading = one.request(session, "resources/read", { uri: a });
+    const signal = await started.promise;
+    const body = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } };
+    expect((await other.ask({ headers: { "Mcp-Session-Id": session }, body })).status).toBe(202);
+    await reading;
+    expect(signal.aborted).toBe(true);
+  });
+
+  it("is extended while it is used, rarely", async () => {
+    const cluster = createCluster();
+    let nowMs = 0;
+    const one = await cluster.start({ now: () => nowMs, sessionIdleMs: 4000 });
+    const session = await one.initialize();
+    const { writes } = cluster.store;
+    nowMs = 999;
+    await one.request(session, "ping");
+    expect(cluster.store.writes).toBe(writes);
+    nowMs = 1000;
+    for (let times = 0; times < 3; times += 1) await one.request(session, "ping");
+    await vi.waitUntil(() => cluster.store.writes > writes);
+    await one.request(session, "ping");
+    expect(cluster.store.writes).toBe(writes + 1);
+  });
+
+  it("is not given up while the store is away", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    cluster.store.takeAway(true);
+    expect((await one.request(session, "ping")).status).toBe(200);
+    expect((await other.request(session, "ping")).status).toBe(503);
+    const body = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+    const refused = await other.ask({ body });
+    expect([refused.status, refused.headers["retry-after"], refused.headers["mcp-session-id"]]).toEqual([
+      503,
+      "1",
+      undefined,
+    ]);
+    expect(other.listening.http.counts.sessions).toBe(0);
+    const failed = await one.request(session, "resources/subscribe", { uri: a });
+    expect(failed.text).toContain("the store is away");
+    cluster.store.takeAway(false);
+    expect((await other.request(session, "ping")).status).toBe(200);
+  });
+});
+
+it("writes many changes of a session together, and loses none", async () => {
+  const { store, bus } = createCluster();
+  const records = ["1", "2"].map((instance) => createSessionRecords({ shared: { instance, store, bus }, runtime }));
+  await records[0]!.create("id", "aki", { revision: "2025-11-25", client: {}, capabilities: {}, subscriptions: [] });
+  const uris = Array.from({ length: 100 }, (_, at) => `memory://m/${at}`);
+  const updates = uris.map((uri, at) => records[at % 2]!.update("id", { kind: "subscribed", uri }));
+  expect(new Set(await Promise.all(updates))).toEqual(new Set([true]));
+  expect(store.writes).toBeLessThan(50);
+  const found = await records[0]!.find("id", "aki");
+  expect(found?.subscriptions.toSorted()).toEqual(uris.toSorted());
+  expect(await records[0]!.find("id", "bot")).toBeUndefined();
+  expect(await records[0]!.update("gone", { kind: "subscribed", uri: a! })).toBe(false);
+});

@@ -1,0 +1,149 @@
+/** Stores HTTP sessions of the older revisions for all instances, and tells them of changes. */
+import { createHash } from "node:crypto";
+import { ResourceError } from "../errors.ts";
+import type { SavedSession, SessionChange } from "../protocol/protocol.ts";
+import type { Runtime } from "../runtime.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import type { RecordValue } from "../state/store.ts";
+import type { SessionNews, SessionRecords } from "../transport/session-records.ts";
+
+interface SessionRecordsOptions {
+  readonly shared: Pick<SharedState, "instance" | "store" | "bus">;
+  /** Time after the last use in which a session exists; see `LegacySessionOptions`. */
+  readonly sessionIdleMs?: number;
+  readonly runtime: Pick<Runtime, "wait">;
+}
+
+type Change = Exclude<SessionChange, { readonly kind: "opened" }>;
+
+/** Records of this kind have the id of a session as their key. */
+export const sessionKind = "sessions";
+const topic = "sessions";
+/** Delay before another attempt, if the bus cannot be followed. */
+const retryMs = 500;
+/** Of a response that is passed to another instance, as JSON. */
+const maxForwardedLength = 256 * 1024;
+
+export function createSessionRecords(options: SessionRecordsOptions): SessionRecords {
+  const { shared, sessionIdleMs = 30 * 60_000, runtime } = options;
+  const { instance, store, bus } = shared;
+  // A session in use is extended after a quarter of the time.
+  const expiresInMs = sessionIdleMs * 1.25;
+  /** Changes of each session that wait for the write before them, so that many at once are one write. */
+  const waiting = new Map<string, { readonly changes: Change[]; readonly done: Promise<boolean> }>();
+  const writing = new Map<string, Promise<unknown>>();
+
+  function publish(news: SessionNews): Promise<void> {
+    return bus.publish({ topic, body: { instance, news }, fence: 0 });
+  }
+
+  /** Another instance may change the session at the same time. */
+  async function write(id: string, changes: readonly Change[]): Promise<boolean> {
+    for (;;) {
+      const found = await store.get(sessionKind, id);
+      if (!found) return false;
+      const before = subscriptionsOf(found.value);
+      const subscriptions = changes.reduce(applied, before);
+      if (subscriptions === before) return true;
+      const value = { ...found.value, subscriptions };
+      if (!(await store.put(sessionKind, id, value, { ifVersion: found.version, expiresInMs }))) continue;
+      await publish({ kind: "changed", id });
+      return true;
+    }
+  }
+
+  function update(id: string, change: Change): Promise<boolean> {
+    const next = waiting.get(id);
+    if (next) {
+      next.changes.push(change);
+      return next.done;
+    }
+    const changes = [change];
+    const done = (writing.get(id) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        waiting.delete(id);
+        const written = write(id, changes);
+        writing.set(id, written);
+        return written.finally(() => writing.get(id) === written && writing.delete(id));
+      });
+    waiting.set(id, { changes, done });
+    return done;
+  }
+
+  return {
+    async create(id, owner, session) {
+      await store.put(sessionKind, id, { owner: digest(owner), ...session }, { expiresInMs });
+    },
+
+    async find(id, owner) {
+      const found = await store.get(sessionKind, id);
+      return found && found.value["owner"] === digest(owner) ? toSession(found.value) : undefined;
+    },
+
+    update,
+
+    async extend(id) {
+      const found = await store.get(sessionKind, id);
+      // If another instance wrote it meanwhile, it was extended.
+      if (found) await store.put(sessionKind, id, found.value, { ifVersion: found.version, expiresInMs });
+      return found !== undefined;
+    },
+
+    async remove(id) {
+      await store.remove(sessionKind, id);
+      await publish({ kind: "ended", id });
+    },
+
+    async forward(id, body) {
+      if (JSON.stringify(body).length > maxForwardedLength)
+        throw new ResourceError("too-large", "the response is too large to be passed to another instance");
+      await publish({ kind: "received", id, body });
+    },
+
+    follow(hear, signal) {
+      const subscriber = {
+        message({ body }: { readonly body: unknown }) {
+          const { instance: sender, news } = body as { instance: string; news: SessionNews };
+          if (sender !== instance) hear(news);
+        },
+        gap: () => hear({ kind: "missed" }),
+      };
+      void (async () => {
+        while (!signal.aborted)
+          try {
+            return await bus.subscribe(topic, subscriber, signal);
+          } catch {
+            await runtime.wait(retryMs, signal).catch(() => undefined);
+            // Not followed meanwhile.
+            hear({ kind: "missed" });
+          }
+      })();
+    },
+  };
+}
+
+function applied(uris: readonly string[], { kind, uri }: Change): readonly string[] {
+  if (uris.includes(uri) === (kind === "subscribed")) return uris;
+  return kind === "subscribed" ? [...uris, uri] : uris.filter((each) => each !== uri);
+}
+
+/** Groups and claims of callers need not be readable in the store. */
+function digest(owner: string): string {
+  return createHash("sha256").update(owner).digest("base64url");
+}
+
+function subscriptionsOf({ subscriptions }: RecordValue): readonly string[] {
+  return Array.isArray(subscriptions) ? subscriptions.filter((uri) => typeof uri === "string") : [];
+}
+
+/** Undefined if another version wrote something else. */
+function toSession(value: RecordValue): SavedSession | undefined {
+  const { revision, client, capabilities } = value;
+  if (typeof revision !== "string" || !isObject(client) || !isObject(capabilities)) return undefined;
+  return { revision, client, capabilities, subscriptions: subscriptionsOf(value) };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
