@@ -23,8 +23,11 @@ const timed = [
   "src/transport/fetch-handler.test.ts",
   "src/transport/listen.test.ts",
   "src/transport/stdio.test.ts",
+  "src/state",
+  "src/cli/commands/shared-state.test.ts",
   "src/watch",
   "test/e2e/behaviour.test.ts",
+  "test/cluster/shared-watch.test.ts",
   "test/faults",
 ];
 

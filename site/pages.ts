@@ -25,6 +25,7 @@ export const english: readonly PageGroup[] = [
       "access",
       "security",
       "deployment",
+      "cluster",
       "health",
       "monitoring",
       "bundles",

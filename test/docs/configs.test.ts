@@ -34,6 +34,8 @@ const packages = { "pressmark-source-weather": "city", "pressmark-source-my-back
 /** Every variable is set: to a word, except for addresses. */
 const addresses: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://pressmark@db.example:5432/shop",
+  PRESSMARK_STATE: "postgres://pressmark@db.example:5432/pressmark",
+  PRESSMARK_BUS: "nats://bus.example:4222",
   REDIS_URL: "redis://127.0.0.1:6379/0",
 };
 

@@ -42,6 +42,7 @@ const shellForms: readonly ShellForm[] = [
   { begins: "cd", why: "changes the folder" },
   { begins: "source", why: "reads a file into the shell" },
   { begins: "cat", why: "prints a file" },
+  { begins: "gzip", why: "compresses its input" },
   { begins: "mkdir", why: "makes a folder, in the test too" },
   { begins: "openssl rand", why: "prints random bytes" },
   { begins: "curl", why: "needs the server that the page starts" },

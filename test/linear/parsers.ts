@@ -1,4 +1,5 @@
 /** Every parser and matcher that sees what a client sends, what is in a file, or what another server says. */
+import { parseMetrics } from "../../src/cli/top/parse-metrics.ts";
 import { displayWidth } from "../../src/lib/display-width.ts";
 import { decodeHtmlEntities } from "../../src/lib/html-entities.ts";
 import { decodeHtml, htmlToMarkdown } from "../../src/backends/documents/html.ts";
@@ -312,6 +313,12 @@ const others: readonly Parser[] = [
     tokens: ["1h", "30m", "1", "2026-01-01", "T", "..", "ms", " "],
     maxLength: 8 * kib,
     run: (text) => [parseDuration(text, "a"), parseSpan(text, 0)],
+  },
+  {
+    name: "figures of another server",
+    tokens: ["pressmark_info", "{", "}", 'a="', '"', ",", " 1", "\n", "# ", "="],
+    maxLength: 1024 * kib,
+    run: parseMetrics,
   },
   {
     name: "robots.txt",

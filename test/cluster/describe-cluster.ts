@@ -1,0 +1,35 @@
+/** What the short and the long test of a cluster share. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "vitest";
+import { type ClusterTest, missingForCluster, type RoundResult } from "./run-rounds.ts";
+
+const run = promisify(execFile);
+const missing = missingForCluster();
+/** Where everything must run, a missing part is a failure. */
+export const canRun = "CI" in process.env || missing.length === 0;
+export const title = `a cluster${canRun ? "" : ` (skipped: ${missing.join("; ")})`}`;
+
+/** Fails with the violations, the faults, and the number to try again with. */
+export function expectNone({ faults, violations, history }: RoundResult, seed: number): void {
+  const times = history.filter(({ is }) => is === "fault" || is === "healed" || is === "recovered");
+  const shown = violations.slice(0, 20).map(({ rule, text }) => `${rule}: ${text}`);
+  expect(shown, `CLUSTER_SEED=${seed}: ${faults.join("; ")} ${JSON.stringify(times)}`).toEqual([]);
+  // A round in which nothing was tried shows nothing.
+  const kinds = history.map(({ is }) => is);
+  for (const kind of ["write", "read", "opened", "notice", "acknowledged", "observed", "computed"])
+    expect(kinds).toContain(kind);
+}
+
+/** Each instance after the other, in the middle with a schema of a newer version. */
+export async function restartInTurn({ cluster, network }: ClusterTest): Promise<void> {
+  for (const [index, instance] of cluster.instances.entries()) {
+    await instance.process.end("SIGTERM");
+    await instance.restart();
+    if (index > 0) continue;
+    const [program, ...words] = network.host("client").enter;
+    const script = join(import.meta.dirname, "apply-migration.ts");
+    await run(program!, [...words, process.execPath, script], { env: cluster.env });
+  }
+}
