@@ -1,9 +1,10 @@
 /** The files that are read, listed and watched. Made once below the system's temporary folder and used again. */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { makeRepository } from "./make-repository.ts";
 import { makeFlat, makeTree, once } from "./make-tree.ts";
+import { madeUp } from "./search/scale.ts";
 
 export interface Fixture {
   /** `small.txt` (1 KiB), `large.txt` (1 MiB) and `watched.txt`. */
@@ -20,6 +21,8 @@ export interface Fixture {
   readonly million: string;
   /** One folder of 100,000 files. */
   readonly flat: string;
+  /** 10,000 texts of about 700 bytes in 100 folders. */
+  readonly texts: string;
   /** 10,000 commits, and 3,000 files. */
   readonly repository: string;
   /** 100 commits, and as many files. */
@@ -30,6 +33,7 @@ export const smallBytes = 1024;
 export const largeBytes = 1024 * 1024;
 export const documentBytes = 100_000;
 export const documentCount = 100;
+export const textCount = 10_000;
 
 export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
   const base = join(tmpdir(), `pressmark-bench-${userInfo().username}`);
@@ -41,6 +45,7 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
     mixed: join(base, "mixed"),
     million: join(base, "million"),
     flat: join(base, "flat"),
+    texts: join(base, "texts"),
     repository: join(base, "repository"),
     shortRepository: join(base, "short-repository"),
   };
@@ -64,6 +69,13 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
     },
     million: (root) => makeTree(root, { folders: 1000, files: 1000 }),
     flat: (root) => makeFlat(root, 100_000),
+    texts: (root) =>
+      once(root, textCount, () => {
+        for (const { path, text } of madeUp(textCount)) {
+          mkdirSync(dirname(join(root, path)), { recursive: true });
+          writeFileSync(join(root, path), text);
+        }
+      }),
     repository: (root) => makeRepository(root, { commits: 10_000, files: 3000 }),
     shortRepository: (root) => makeRepository(root, { commits: 100, files: 3000 }),
   };

@@ -1,6 +1,8 @@
 /** Trees of many small files, made once outside the repository and used again; also a command of its own. */
 import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { createMadeTexts } from "./made-texts.ts";
 
 export interface TreeShape {
   readonly folders: number;
@@ -20,6 +22,21 @@ export function makeTree(root: string, { folders, files }: TreeShape): void {
       const path = join(root, folderName(folder, folders));
       mkdirSync(path);
       for (let file = 0; file < files; file++) writeFileSync(join(path, fileName(file, files)), `${folder} ${file}\n`);
+    }
+  });
+}
+
+/** The same with texts to search, of 200 bytes to 2 KB each in English, Japanese and code. */
+export function makeTextTree(root: string, { folders, files }: TreeShape): void {
+  once(root, folders * (files + 1), () => {
+    const nextText = createMadeTexts();
+    for (let folder = 0; folder < folders; folder++) {
+      const path = join(root, folderName(folder, folders));
+      mkdirSync(path);
+      for (let file = 0; file < files; file++) {
+        const { ending, text } = nextText();
+        writeFileSync(join(path, fileName(file, files, ending)), text);
+      }
     }
   });
 }
@@ -60,16 +77,18 @@ export function folderName(folder: number, folders: number): string {
   return `folder-${String(folder).padStart(Math.max(3, String(folders - 1).length), "0")}`;
 }
 
-export function fileName(file: number, files: number): string {
-  return `file-${String(file).padStart(Math.max(4, String(files - 1).length), "0")}.txt`;
+export function fileName(file: number, files: number, ending = "txt"): string {
+  return `file-${String(file).padStart(Math.max(4, String(files - 1).length), "0")}.${ending}`;
 }
 
 if (import.meta.main) {
-  const [root, folders, files] = process.argv.slice(2);
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { texts: { type: "boolean" } } });
+  const [root, folders, files] = positionals;
   if (root === undefined || !(Number(folders) >= 1 && Number(files) >= 1)) {
-    console.error("node bench/make-tree.ts ROOT FOLDERS FILES-IN-EACH");
+    console.error("node bench/make-tree.ts ROOT FOLDERS FILES-IN-EACH [--texts]");
     process.exitCode = 2;
   } else {
-    makeTree(resolve(root), { folders: Number(folders), files: Number(files) });
+    const make = values.texts ? makeTextTree : makeTree;
+    make(resolve(root), { folders: Number(folders), files: Number(files) });
   }
 }

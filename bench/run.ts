@@ -19,6 +19,11 @@ import { readCases } from "./cases/read.ts";
 import { rereadCase } from "./cases/reread.ts";
 import { rulesCase } from "./cases/rules.ts";
 import { saveCases } from "./cases/save.ts";
+import { busCase } from "./cases/shared-bus.ts";
+import { growthCase } from "./cases/shared-growth.ts";
+import { instancesCase } from "./cases/shared-instances.ts";
+import { sharedListensCase } from "./cases/shared-listens.ts";
+import { sharedCase } from "./cases/shared.ts";
 import { signInCase } from "./cases/sign-in.ts";
 import { startCases } from "./cases/start.ts";
 import { terminalCase } from "./cases/terminal.ts";
@@ -52,6 +57,11 @@ const cases: readonly Case[] = [
   ...installCases,
   terminalCase,
   holdCase,
+  sharedCase,
+  instancesCase,
+  sharedListensCase,
+  busCase,
+  growthCase,
 ];
 
 const { values } = parseArgs({

@@ -1,4 +1,5 @@
 /** Speed and size with many documents. Their text is made up here, from a fixed seed: words as unevenly spread as in real text. */
+import { randomFrom, uneven, word } from "../made-texts.ts";
 import type { Contestant } from "./contestants.ts";
 import { readSet, type Passage } from "./sets.ts";
 
@@ -75,27 +76,4 @@ export function measureScale(
     p50: times[Math.floor(times.length * 0.5)]!,
     p95: times[Math.floor(times.length * 0.95)]!,
   };
-}
-
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** The second word is half as frequent as the first, the third a third. */
-function uneven(next: () => number, count: number): number {
-  return Math.min(count - 1, Math.floor(count ** next()) - 1);
-}
-
-function word(next: () => number): string {
-  const syllables = 1 + Math.floor(next() * 4);
-  return Array.from(
-    { length: syllables },
-    () => "bcdfghjklmnprstvw"[Math.floor(next() * 17)]! + "aeiou"[Math.floor(next() * 5)]! + (next() < 0.3 ? "n" : ""),
-  ).join("");
 }
