@@ -11,14 +11,13 @@ export interface InstanceFacts {
   readonly version: string;
   /** Name of the machine. Default: its host name. */
   readonly host?: string | undefined;
-  /** Where it answers. */
-  readonly url?: string | undefined;
   /** Digest of its config: all instances should have the same. */
   readonly config?: string | undefined;
 }
 
 export interface InstanceInfo extends Required<Pick<InstanceFacts, "id" | "version" | "host">> {
-  readonly url?: string;
+  /** Its IP address, as the database sees it. */
+  readonly address?: string;
   readonly config?: string;
   /** ISO 8601, by the clock of the database. */
   readonly started: string;
@@ -44,9 +43,9 @@ export async function registerInstance(
 
   async function beat(): Promise<void> {
     await database.query(
-      `insert into instances (id, host, version, url, config) values ($1, $2, $3, $4, $5)
+      `insert into instances (id, host, address, version, config) values ($1, $2, host(inet_client_addr()), $3, $4)
        on conflict (id) do update set seen = clock_timestamp()`,
-      [facts.id, facts.host ?? hostname(), facts.version, facts.url ?? null, facts.config ?? null],
+      [facts.id, facts.host ?? hostname(), facts.version, facts.config ?? null],
     );
   }
 
@@ -76,18 +75,18 @@ export async function listInstances(sql: SharedSql): Promise<readonly InstanceIn
     id: string;
     host: string;
     version: string;
-    url: string | null;
+    address: string | null;
     config: string | null;
     started: Date;
     alive: boolean;
   }>(
-    `select id, host, version, url, config, started, seen > clock_timestamp() - $1::integer * interval '1 ms' as alive
+    `select id, host, address, version, config, started, seen > clock_timestamp() - $1::integer * interval '1 ms' as alive
      from instances order by started, id`,
     [aliveMs],
   );
-  return rows.map(({ url, config, started, alive, ...rest }) => ({
+  return rows.map(({ address, config, started, alive, ...rest }) => ({
     ...rest,
-    ...(url !== null && { url }),
+    ...(address !== null && { address }),
     ...(config !== null && { config }),
     started: started.toISOString(),
     isAlive: alive,

@@ -31,7 +31,7 @@ async function connections(database: SharedDatabase): Promise<number> {
 describe.skipIf(missing)("the shared state", () => {
   it("is the same for all instances, which are listed while they run", async () => {
     const [one, two] = await Promise.all([
-      start({ host: "left", url: "http://left:7357", config: "sha256:1" }),
+      start({ host: "left", config: "sha256:1" }),
       start({ host: "right", version: "1.1.0" }),
     ]);
     expect(one.instance).not.toBe(two.instance);
@@ -50,7 +50,7 @@ describe.skipIf(missing)("the shared state", () => {
       ["left", "1.0.0", true],
       ["right", "1.1.0", true],
     ]);
-    expect(listed.find(({ host }) => host === "left")).toMatchObject({ url: "http://left:7357", config: "sha256:1" });
+    expect(listed.find(({ host }) => host === "left")).toMatchObject({ address: "127.0.0.1", config: "sha256:1" });
     await one.close();
     expect((await listInstances(open())).map(({ host }) => host)).toEqual(["right"]);
     expect(await two.leases.tryAcquire("a")).toBeDefined();

@@ -24,7 +24,7 @@ export const stateMigrations: readonly Migration[] = [
         at timestamptz not null default clock_timestamp(), primary key (topic, seq))`,
       "create index changes_by_time on changes (at)",
       `create table instances (
-        id text primary key, host text not null, version text not null, url text, config text,
+        id text primary key, host text not null, address text, version text not null, config text,
         started timestamptz not null default clock_timestamp(), seen timestamptz not null default clock_timestamp())`,
     ],
   },

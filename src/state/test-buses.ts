@@ -1,4 +1,5 @@
 /** Every kind of bus with its real engine, for tests. */
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
@@ -6,6 +7,7 @@ import { wait } from "../lib/wait.ts";
 import type { Runtime } from "../runtime.ts";
 import { natsMissing, startNats } from "../../test/live/nats.ts";
 import { missingFor, startPostgres } from "../../test/live/postgres.ts";
+import { signalFamily } from "../../test/live/signal-family.ts";
 import { startTcpProxy, type TcpProxy } from "../../test/live/tcp-proxy.ts";
 import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
@@ -109,34 +111,26 @@ async function startDatabase(flavour: "npm" | "debian"): Promise<BusEngine> {
     },
     kill: () => server.stop("immediate"),
     start: () => server.start(),
-    pause: () => signalAll(server.folder, "SIGSTOP"),
-    resume: () => signalAll(server.folder, "SIGCONT"),
+    pause: () => signalFamily(mainProcess(server.folder), "SIGSTOP"),
+    resume: () => signalFamily(mainProcess(server.folder), "SIGCONT"),
     forget: (schema) => server.run("postgres", `delete from ${schema}.changes`),
     close: () => server.close(),
   };
 }
 
-/** The server process and those of its connections. */
-function signalAll(folder: string, signal: "SIGSTOP" | "SIGCONT"): void {
-  const main = Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]);
-  const children = readFileSync(`/proc/${main}/task/${main}/children`, "utf8").trim().split(" ").map(Number);
-  for (const pid of [main, ...children]) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // A connection's process has ended meanwhile.
-    }
-  }
+function mainProcess(folder: string): number {
+  return Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]);
 }
 
 async function startNatsEngine(): Promise<BusEngine> {
-  const server = await startNats(`authorization { user: "pressmark", password: "secret-of-the-bus" }`);
+  const password = randomUUID();
+  const server = await startNats(`authorization { user: "pressmark", password: "${password}" }`);
   return {
     async open(schema) {
       const logged: string[] = [];
       const proxy = await startTcpProxy(server.port);
       const database = { schema } as SharedDatabase;
-      const url = `nats://pressmark:secret-of-the-bus@127.0.0.1:${proxy.port}`;
+      const url = `nats://pressmark:${password}@127.0.0.1:${proxy.port}`;
       const bus = await openBus({ url, database, runtime: testRuntime(logged), instance: "test" });
       return {
         bus,
@@ -155,7 +149,7 @@ async function startNatsEngine(): Promise<BusEngine> {
     async forget(schema) {
       const { connect } = await import("@nats-io/transport-node");
       const { jetstreamManager } = await import("@nats-io/jetstream");
-      const connection = await connect({ port: server.port, user: "pressmark", pass: "secret-of-the-bus" });
+      const connection = await connect({ port: server.port, user: "pressmark", pass: password });
       await (await jetstreamManager(connection)).streams.purge(`pressmark_${schema}`);
       await connection.close();
     },

@@ -1,5 +1,7 @@
 /** What can happen to a cluster: each fault begins, holds for a while and is healed. */
 import type { Cluster, Part } from "../../examples/cluster/start-cluster.ts";
+import { signalFamily } from "../live/signal-family.ts";
+import { findLeader } from "./find-leader.ts";
 import type { Network } from "./namespaces.ts";
 import type { Random } from "./random.ts";
 
@@ -11,6 +13,7 @@ export interface Fault {
 }
 
 interface FaultKind {
+  /** Names what it happens to: "an instance", "the leader", or another part. */
   readonly name: string;
   readonly needsNats?: boolean;
   begin(setting: FaultSetting): Promise<void> | void;
@@ -21,31 +24,36 @@ interface FaultSetting {
   readonly cluster: Cluster;
   readonly network: Network;
   /** The instance that it happens to. */
-  readonly at: number;
+  at: number;
 }
 
 const instanceOf = ({ cluster, at }: FaultSetting) => cluster.instances[at]!;
 
-const kinds: readonly FaultKind[] = [
+const ofOneInstance = (instance: "an instance" | "the leader"): readonly FaultKind[] => [
   {
-    name: "kill an instance",
+    name: `kill ${instance}`,
     begin: (setting) => instanceOf(setting).process.end("SIGKILL"),
     heal: (setting) => instanceOf(setting).restart(),
   },
   {
+    name: `pause ${instance}`,
+    begin: (setting) => signalFamily(instanceOf(setting).process.pid, "SIGSTOP"),
+    heal: (setting) => signalFamily(instanceOf(setting).process.pid, "SIGCONT"),
+  },
+  {
+    name: `cut ${instance} off`,
+    begin: (setting) => setting.network.cut(instanceOf(setting).name),
+    heal: (setting) => setting.network.mend(instanceOf(setting).name),
+  },
+];
+
+const kinds: readonly FaultKind[] = [
+  ...ofOneInstance("an instance"),
+  ...ofOneInstance("the leader"),
+  {
     name: "restart an instance",
     begin: (setting) => instanceOf(setting).process.end("SIGTERM"),
     heal: (setting) => instanceOf(setting).restart(),
-  },
-  {
-    name: "pause an instance",
-    begin: (setting) => void process.kill(instanceOf(setting).process.pid, "SIGSTOP"),
-    heal: (setting) => void process.kill(instanceOf(setting).process.pid, "SIGCONT"),
-  },
-  {
-    name: "cut an instance off",
-    begin: (setting) => setting.network.cut(instanceOf(setting).name),
-    heal: (setting) => setting.network.mend(instanceOf(setting).name),
   },
   {
     name: "separate an instance from PostgreSQL",
@@ -74,6 +82,11 @@ const kinds: readonly FaultKind[] = [
     heal: ({ cluster }) => startAgain(cluster.database),
   },
   {
+    name: "pause PostgreSQL",
+    begin: ({ cluster }) => signalFamily(cluster.database.process.pid, "SIGSTOP"),
+    heal: ({ cluster }) => signalFamily(cluster.database.process.pid, "SIGCONT"),
+  },
+  {
     name: "cut NATS off",
     needsNats: true,
     begin: ({ network }) => network.cut("nats"),
@@ -88,37 +101,55 @@ const kinds: readonly FaultKind[] = [
   {
     name: "pause NATS",
     needsNats: true,
-    begin: ({ cluster }) => void process.kill(cluster.nats!.process.pid, "SIGSTOP"),
-    heal: ({ cluster }) => void process.kill(cluster.nats!.process.pid, "SIGCONT"),
+    begin: ({ cluster }) => signalFamily(cluster.nats!.process.pid, "SIGSTOP"),
+    heal: ({ cluster }) => signalFamily(cluster.nats!.process.pid, "SIGCONT"),
   },
   {
     name: "kill the proxy",
     begin: ({ cluster }) => cluster.proxy.process.end("SIGKILL"),
     heal: ({ cluster }) => startAgain(cluster.proxy),
   },
+  {
+    name: "pause the proxy",
+    begin: ({ cluster }) => signalFamily(cluster.proxy.process.pid, "SIGSTOP"),
+    heal: ({ cluster }) => signalFamily(cluster.proxy.process.pid, "SIGCONT"),
+  },
+  {
+    name: "cut the proxy off",
+    begin: ({ network }) => network.cut("proxy"),
+    heal: ({ network }) => network.mend("proxy"),
+  },
 ];
-
-export const faultNames: readonly string[] = kinds.map(({ name }) => name);
 
 /** One or two faults at a time; some of them last longer than a lease. */
 export function drawFaults(random: Random, cluster: Cluster, network: Network): readonly Fault[] {
   const usable = kinds.filter(({ needsNats = false }) => cluster.nats !== undefined || !needsNats);
   const first = random.pick(usable);
-  const others = usable.filter((kind) => kind !== first);
-  const chosen = random.next() < 0.3 ? [first, random.pick(others)] : [first];
+  // The leader is known only when its fault begins, and an instance that is killed cannot be paused.
+  const others = usable.filter((kind) => kind !== first && !(isOfLeader(kind) && concernsInstance(first)));
+  const second = random.pick(isOfLeader(first) ? others.filter((kind) => !concernsInstance(kind)) : others);
+  const chosen = random.next() < 0.3 ? [first, second] : [first];
   const start = Math.floor(random.next() * cluster.instances.length);
   return chosen.map((kind, index) => {
-    // Two faults happen to different instances: one that is killed cannot be paused.
+    // Two faults happen to different instances.
     const setting = { cluster, network, at: (start + index) % cluster.instances.length };
     const holdMs = random.next() < 0.2 ? random.between(9000, 15_000) : random.between(500, 4000);
     return {
-      name: kind.name.replace(/\ban instance\b/, cluster.instances[setting.at]!.name),
+      get name() {
+        return kind.name.replace(/\b(an instance|the leader)\b/, `$1 (${cluster.instances[setting.at]!.name})`);
+      },
       holdMs,
-      begin: async () => kind.begin(setting),
+      begin: async () => {
+        if (isOfLeader(kind)) setting.at = (await findLeader(cluster)) ?? setting.at;
+        await kind.begin(setting);
+      },
       heal: async () => kind.heal(setting),
     };
   });
 }
+
+const isOfLeader = ({ name }: FaultKind): boolean => name.includes("the leader");
+const concernsInstance = (kind: FaultKind): boolean => isOfLeader(kind) || kind.name.includes("an instance");
 
 /** Children of a killed process may hold its port or its memory for a moment. */
 async function startAgain(part: Pick<Part, "restart">): Promise<void> {
