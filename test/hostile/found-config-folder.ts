@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -126,6 +126,10 @@ export const changes: readonly Change[] = [
     name: "a folder elsewhere",
     config: ({ mounts }) => void (mounts!["out"] = { source: "file", root: "../outside", scheme: "out" }),
   },
+  {
+    name: "a shared database and a bus",
+    config: (config) => void (config["server"] = { state: "${env:CANARY_STATE}", bus: "${env:CANARY_BUS}" }),
+  },
 ];
 
 /** What would hold a canary, if it were served. */
@@ -156,6 +160,14 @@ export async function createFoundFolder(): Promise<FoundFolder> {
   endpoint.listen(0, "127.0.0.1");
   await once(endpoint, "listening");
   const { port } = endpoint.address() as AddressInfo;
+  /** Stands for a database and a bus of a stranger. */
+  const engine = createTcpServer((socket) => {
+    sent.push("canary-connection");
+    socket.destroy();
+  });
+  engine.listen(0, "127.0.0.1");
+  await once(engine, "listening");
+  const enginePort = (engine.address() as AddressInfo).port;
   for (const name of [
     "docs",
     "kept",
@@ -222,6 +234,8 @@ export async function createFoundFolder(): Promise<FoundFolder> {
     XDG_CACHE_HOME: join(root, "cache"),
     PUBLIC_NAME: "granted-variable",
     CANARY_VARIABLE: "canary-variable",
+    CANARY_STATE: `postgres://canary@127.0.0.1:${enginePort}/canary`,
+    CANARY_BUS: `nats://127.0.0.1:${enginePort}`,
     PRESSMARK_LOG: "info",
   };
   const config = structuredClone(base);
@@ -287,6 +301,7 @@ export async function createFoundFolder(): Promise<FoundFolder> {
       for (const child of running) child.kill("SIGKILL");
       endpoint.closeAllConnections();
       endpoint.close();
+      engine.close();
       rmSync(root, { recursive: true, force: true });
     },
   };

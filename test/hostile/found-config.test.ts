@@ -28,11 +28,14 @@ const asked: Readonly<Record<string, readonly (readonly string[])[]>> = {
   report: [[], ["--json"]],
   add: [["claude-code", "--http"]],
   init: [[]],
+  migrate: [[], ["--from-embedded"]],
+  backup: [["-"]],
+  restore: [["-"]],
 };
 /** These go on until they are stopped. */
 const lasting = ["serve", "stdio", "watch"];
 /** These have nothing to do with a config, or need a terminal and do then what `ls` and `read` do. */
-const beside = ["pick", "drive", "completions", "help"];
+const beside = ["pick", "drive", "completions", "help", "top"];
 
 const initialize = {
   jsonrpc: "2.0",
