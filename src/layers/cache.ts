@@ -57,12 +57,8 @@ interface SharedRead {
  * and no `stat`; later reads request the version first. Without `stat` or without a version, nothing is cached. Concurrent reads of
  * one address are one read; a caller who leaves does not cancel it for the others.
  */
-export function cache({
-  maxBytes = 64 * 1024 * 1024,
-  maxSeen = 8192,
-  stats = createCacheStats(),
-  unused,
-}: CacheOptions = {}): Layer {
+export function cache(options: CacheOptions = {}): Layer {
+  const { maxBytes = 64 * 1024 * 1024, maxSeen = 8192, stats = createCacheStats(), unused } = options;
   return (inner) => {
     const cached = new Lru<string, CachedRead>({ maxSize: maxBytes, sizeOf: ({ bytes }) => bytes });
     const size = () => cached.totalSize;

@@ -81,7 +81,9 @@ export function createLegacySessions(
   protocol: Protocol,
   streams: EventStreams,
   underWay: InFlight,
-  {
+  options: LegacySessionOptions = {},
+) {
+  const {
     maxSessions = 10_000,
     unusedSessionMs = 60_000,
     sessionIdleMs = 30 * 60_000,
@@ -90,8 +92,7 @@ export function createLegacySessions(
     returnMs = 30_000,
     records,
     now = monotonicMs,
-  }: LegacySessionOptions = {},
-) {
+  } = options;
   const held = new Map<string, Held>();
   /** Sessions of each holder in the order of their last use. */
   const byHolder = new Map<Opener["holder"], Map<string, Held>>();
