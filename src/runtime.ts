@@ -29,4 +29,31 @@ export interface Runtime {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What this server serves, as a caller may see it; usable after `open` has resolved. Absent if the source runs alone. */
   readonly resources?: Pick<Resources, "read" | "stat" | "watch">;
+  /** For what one instance has learned with many requests and others can use. Absent if the server has only one instance. */
+  readonly sharedCache?: SharedCache;
+}
+
+/**
+ * Records that all instances of a server share, apart for each source. They may be lost at any time. While the database is away, every method
+ * rejects with "unavailable".
+ */
+export interface SharedCache {
+  get(key: string): Promise<SharedCacheRecord | undefined>;
+  /** Returns undefined, and changes nothing, unless the record has the version `ifVersion`; undefined: it must not exist. Absent: any. */
+  put(
+    key: string,
+    value: SharedCacheRecord["value"],
+    options: { readonly ifVersion?: string | undefined; readonly expiresInMs: number },
+  ): Promise<SharedCacheRecord | undefined>;
+  /** Returns whether it existed. */
+  remove(key: string): Promise<boolean>;
+  /** Lets one instance do the work of a name. Undefined if another one holds it; it is free again when that one ends in any way. */
+  tryAcquire(name: string): Promise<{ release(): Promise<void> } | undefined>;
+}
+
+export interface SharedCacheRecord {
+  /** JSON. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Differs after every change of the record. */
+  readonly version: string;
 }

@@ -64,6 +64,8 @@ export {
   type ProjectVariable,
   type Runtime,
   segmentsOf,
+  type SharedCache,
+  type SharedCacheRecord,
   type ShownFiles,
   type Source,
   type SourceAction,

@@ -24,7 +24,7 @@ import type {
 import { invalid } from "./errors.ts";
 import type { Runtime } from "./runtime.ts";
 
-export type { LogLevel, Runtime } from "./runtime.ts";
+export type { LogLevel, Runtime, SharedCache, SharedCacheRecord } from "./runtime.ts";
 
 /**
  * A location inside a mount. The router decodes a URI into an address once: a source never sees a percent-escape,

@@ -10,6 +10,7 @@ import type { Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes, type Routes } from "../router/route.ts";
 import type { Runtime } from "../source.ts";
+import { createSharedCache } from "../state/shared-cache.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { createActivityLog } from "./activity-log.ts";
 import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
@@ -87,7 +88,8 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
   let config = first;
   const cacheStats = createCacheStats();
   const share = live && shared ? (await import("./share-mount.ts")).createMountSharing(shared, runtime) : undefined;
-  let { all: open, faulty } = await openMounts(config, runtime, { cacheStats, share });
+  const sharedCacheOf = shared && ((source: string) => createSharedCache(shared, source));
+  let { all: open, faulty } = await openMounts(config, runtime, { cacheStats, share, sharedCacheOf });
   opens(async () => void (await Promise.all(open.map((mount) => mount.close()))));
   logFaulty(faulty, [], runtime);
   const served = () => open.map(toServed);
@@ -193,7 +195,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
       faulty: nextFaulty,
       hasOpened,
       dropped,
-    } = await openMounts(next, runtime, { cacheStats, share, current: { config, open } });
+    } = await openMounts(next, runtime, { cacheStats, share, sharedCacheOf, current: { config, open } });
     if (isRetry && !hasOpened && dropped.length === 0 && isDeepStrictEqual(faulty, nextFaulty)) return "ignored";
     const before = { config, open, faulty };
     if (!isDeepStrictEqual(config.access, next.access)) {

@@ -14,7 +14,7 @@ import { onOneLine } from "../lib/on-one-line.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
-import type { Source, Runtime } from "../source.ts";
+import type { Source, Runtime, SharedCache } from "../source.ts";
 import { leftOutMounts } from "./left-out-mounts.ts";
 import type { ServedMount } from "./locate.ts";
 import { mountRuntime } from "./mount-runtime.ts";
@@ -50,6 +50,8 @@ interface OpenMountsOptions {
   /** Counts the reads of all caches. */
   readonly cacheStats?: CacheStats | undefined;
   readonly share?: ShareMount | undefined;
+  /** What a source shares with its instances elsewhere. Absent if there are none. */
+  readonly sharedCacheOf?: ((source: string) => SharedCache) | undefined;
 }
 
 export interface OpenMounts {
@@ -74,7 +76,7 @@ const noSource: Source = { list: async () => ({ items: [] }), read: async () => 
 export async function openMounts(
   config: Config,
   runtime: Runtime,
-  { current, cacheStats, share = (source) => source }: OpenMountsOptions = {},
+  { current, cacheStats, share = (source) => source, sharedCacheOf }: OpenMountsOptions = {},
 ): Promise<OpenMounts> {
   const before = current?.open ?? [];
   const all: OpenMount[] = [];
@@ -100,7 +102,8 @@ export async function openMounts(
     checkCollisions(toMount(settings, base, noSource));
     const reused = before.find((other) => isSame(other.config, settings));
     const options = await withSharedDatabase(settings, config.server.state);
-    const source = reused ?? (await openSource(settings, options, runtime, share, cacheStats));
+    const own = { ...runtime, sharedCache: sharedCacheOf?.(settings.definition.name) };
+    const source = reused ?? (await openSource(settings, options, own, share, cacheStats));
     if (!reused) opened.push(source);
     return { ...source, config: settings, mount: toMount(settings, base, source.mount.source) };
   }

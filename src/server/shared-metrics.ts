@@ -4,6 +4,7 @@ import type { Runtime } from "../source.ts";
 import type { BusStatus } from "../state/bus.ts";
 import type { DatabasePool } from "../state/database.ts";
 import type { LeaseInfo } from "../state/leases.ts";
+import { cachePrefix } from "../state/shared-cache.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { family, type Sample } from "./metrics-text.ts";
 
@@ -38,7 +39,8 @@ function one(value: number | undefined): readonly Sample[] {
 export function sharedText({ instance, bus, leases, pool }: SharedFigures): string {
   const { engine } = bus;
   const held = leases?.filter(({ holder, isExpired }) => holder === instance && !isExpired);
-  const expired = leases?.filter(({ isExpired }) => isExpired);
+  // The lease of a cache is held only while it is filled.
+  const expired = leases?.filter(({ name, isExpired }) => isExpired && !name.startsWith(cachePrefix));
   return [
     family("pressmark_bus_connected", "gauge", "1 while the bus is connected.", [
       [{ engine }, Number(bus.isConnected)],

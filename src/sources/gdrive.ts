@@ -7,6 +7,7 @@ import { createDriveApi } from "./gdrive/drive-api.ts";
 import { createDriveSource } from "./gdrive/drive-source.ts";
 import { createDriveIdentity } from "./gdrive/identity.ts";
 import { openLedgerFile } from "./gdrive/ledger-file.ts";
+import { createSharedListings } from "./gdrive/shared-listings.ts";
 import { findLogin, lastSignedIn } from "./gdrive/stored-login.ts";
 import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
 
@@ -50,11 +51,13 @@ export default defineSource<DriveSourceOptions>({
         });
     const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, runtime };
     const retryState = createRetryState();
+    const served = { ...options, account: person };
     return createDriveSource(options, {
       api: createDriveApi({ ...asking, patienceMs: callRetryMs }),
       patientApi: createDriveApi({ ...asking, patienceMs: Infinity, retryState }),
       retryState,
-      ledger: await openLedgerFile({ ...options, account: person }, runtime),
+      ledger: await openLedgerFile(served, runtime),
+      listings: createSharedListings(served, runtime),
       runtime,
     });
   },

@@ -72,6 +72,15 @@ describe.skipIf(missing)("a backup", () => {
     expect((await backupOf(target.database)).slice(0, -1)).toEqual(lines.slice(0, -1));
   });
 
+  it("contains no caches, which are filled again", async () => {
+    const { database, store } = await opened();
+    await store.put("cache:gdrive", "k", { secret: "title" });
+    await store.put("tokens", "k", { n: 1 });
+    const lines = await backupOf(database);
+    expect(lines).toHaveLength(3);
+    expect(lines.join()).not.toContain("title");
+  });
+
   it("replaces what is there only if told so, and tells running instances", async () => {
     const { database, store } = await opened();
     await store.put("tokens", "old", { n: 0 });

@@ -1,8 +1,9 @@
-/** All records and logs of the shared state as lines of JSON: a header, one line for each, and an end with a checksum. */
+/** All records and logs of the shared state, except caches, as lines of JSON: a header, one line for each, and an end with a checksum. */
 import { createHash } from "node:crypto";
 import { invalid, lastingFailure, quote, unsupported } from "../errors.ts";
 import type { SharedDatabase, SharedSql } from "./database.ts";
 import { recordsChannel } from "./postgres-store.ts";
+import { cachePrefix } from "./shared-cache.ts";
 
 /** Changes when a program of today could no longer read the lines. */
 const format = "pressmark-backup";
@@ -60,8 +61,9 @@ async function* recordsIn(sql: SharedSql): AsyncGenerator<BackupRecord> {
   for (let [kind, key] = ["", ""]; ;) {
     const rows = await sql.query<{ kind: string; key: string; value: unknown; expires: Date | null }>(
       `select kind, key, value, expires from records
-       where (kind, key) > ($1, $2) and (expires is null or expires > clock_timestamp()) order by kind, key limit ${pageSize}`,
-      [kind, key],
+       where (kind, key) > ($1, $2) and (expires is null or expires > clock_timestamp()) and not starts_with(kind, $3)
+       order by kind, key limit ${pageSize}`,
+      [kind, key, cachePrefix],
     );
     for (const { expires, ...row } of rows) yield { ...row, ...(expires && { expires: expires.toISOString() }) };
     const last = rows.at(-1);

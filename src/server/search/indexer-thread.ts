@@ -101,7 +101,8 @@ async function open(name: string): Promise<Source> {
     try {
       const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(runtime) : undefined;
       const own = mountRuntime(redaction?.runtime ?? runtime, name);
-      const source = await (definition as SourceDefinition).open(opened.options, own);
+      const sharedCache = "sharedCacheOf" in indexer ? indexer.sharedCacheOf(opened.source) : undefined;
+      const source = await (definition as SourceDefinition).open(opened.options, { ...own, sharedCache });
       const layers = indexLayers(runtime, { redact: redaction?.layer });
       return stack(source, { name }, [...annotateLayers(opened.annotations), ...layers]);
     } catch (cause) {

@@ -4,6 +4,7 @@ import { createSharedIndexer, type SharedIndexerOptions } from "../../search/sha
 import { openDatabase } from "../../state/open-database.ts";
 import { createPostgresLeases } from "../../state/postgres-leases.ts";
 import { createPostgresStore } from "../../state/postgres-store.ts";
+import { createSharedCache } from "../../state/shared-cache.ts";
 import type { SharedIndexLocation } from "./messages.ts";
 
 type IndexerSettings = Omit<SharedIndexerOptions, "leases" | "records" | "openWriter">;
@@ -23,6 +24,8 @@ export function openSharedIndexer({ url, instance }: SharedIndexLocation, settin
   return {
     ...indexer,
     check: undefined,
+    /** For a source that this thread opens. */
+    sharedCacheOf: (source: string) => createSharedCache({ store: records, leases }, source),
     async close(): Promise<void> {
       await close();
       await leases.close();

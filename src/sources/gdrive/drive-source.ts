@@ -25,6 +25,7 @@ import type { DriveSourceOptions } from "./options.ts";
 import { parseDriveReadRequest, createDriveReader, type DriveReadRequest, driveFileTemplate } from "./reading.ts";
 import { mayRead } from "./readers.ts";
 import { searchDrive } from "./search.ts";
+import type { SharedListings } from "./shared-listings.ts";
 import { createSync, readersOf } from "./sync.ts";
 
 interface DriveSourceParts {
@@ -35,6 +36,7 @@ interface DriveSourceParts {
   /** Its retry state. */
   readonly retryState?: RetryState;
   readonly ledger: Ledger;
+  readonly listings?: SharedListings | undefined;
   readonly runtime: Runtime;
 }
 
@@ -69,13 +71,22 @@ const templates: readonly SourceTemplate[] = [
 
 export function createDriveSource(
   options: DriveSourceOptions,
-  { api, patientApi, retryState, ledger, runtime }: DriveSourceParts,
+  { api, patientApi, retryState, ledger, listings, runtime }: DriveSourceParts,
 ): Source {
   const { myDrive, drives, folders, access, callers, maxBytes, pollMs } = options;
   const isJudged = access === "drive";
   /** Whether the account sees more than is served. */
   const isConfined = folders.length > 0 || !myDrive || drives !== "all";
-  const sync = createSync({ api: patientApi, retryState, ledger, runtime, myDrive, drives, withPermissions: isJudged });
+  const sync = createSync({
+    api: patientApi,
+    retryState,
+    ledger,
+    listings,
+    runtime,
+    myDrive,
+    drives,
+    withPermissions: isJudged,
+  });
   const extract = createExtract();
   const reading = createDriveReader({ api, extract, maxBytes });
   const { push } = options;
@@ -95,6 +106,8 @@ export function createDriveSource(
   let lately: { readonly folder: string; readonly seq: number; readonly entries: readonly Entry[] } | undefined;
 
   const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
+  /** Undefined also while it may be from an old listing, and have moved or been removed since. */
+  const currentRow = (id: string) => (sync.hasCaughtUp ? ledger.row(id) : undefined);
 
   /** Also for changes: a path right below the folder that a file entered or left. */
   function maySee(caller: Caller, { path }: Address): boolean {
@@ -105,6 +118,7 @@ export function createDriveSource(
       judgedMs = runtime.monotonicMs();
       fresh(closing.signal).catch(() => undefined);
     }
+    if (!sync.hasCaughtUp) return false;
     const row = ledger.known(id);
     const real = row?.kind === "shortcut" ? targetOf(ledger, row) : row;
     return mayRead(caller, real?.permissions, { callers, nowMs: runtime.now() });
@@ -117,8 +131,8 @@ export function createDriveSource(
     // Drive accepts aliases such as "root"; we do not.
     if (file.isTrashed || file.id !== id) throw notFound(path);
     if (isConfined || isJudged) {
-      if (!ledger.row(id)) await sync.now(signal);
-      if (!ledger.row(id)?.isShown) throw notFound(path);
+      if (!currentRow(id)) await sync.now(signal);
+      if (!currentRow(id)?.isShown) throw notFound(path);
     }
     if (isJudged) {
       const { permissions } = file;
@@ -145,7 +159,7 @@ export function createDriveSource(
     request: DriveReadRequest,
     signal: AbortSignal,
   ): Promise<LedgerRow | DriveFile> {
-    const row = isJudged ? undefined : ledger.row(id);
+    const row = isJudged ? undefined : currentRow(id);
     const isWhole =
       row && (isNative(row.mimeType) || (!request.range && !request.asText && (row.size ?? 0) <= maxBytes));
     return isWhole && row.isShown && row.kind === "file" ? row : findFile(id, path, signal);
@@ -157,7 +171,7 @@ export function createDriveSource(
     const { files, isComplete } = await searchDrive(words, { api, logs: logs.length > 0 ? logs : [""] }, signal);
     const isFor = ({ id, mimeType, canDownload }: DriveFile): boolean => {
       if (!isReadable(mimeType) || !canDownload || mimeType === folderType || mimeType === shortcutType) return false;
-      if (isConfined && !ledger.row(id)?.isShown) return false;
+      if (isConfined && !currentRow(id)?.isShown) return false;
       return !isJudged || maySee(caller, { path: `file/${id}` });
     };
     const found = files.filter(isFor).map((file) => {
@@ -260,7 +274,7 @@ export function createDriveSource(
 
     async complete({ template, variable, value, given }, { signal, caller }) {
       if (variable === "format") {
-        const row = ledger.row(given["id"] ?? "");
+        const row = currentRow(given["id"] ?? "");
         const names = formatNames(row?.isShown ? row.mimeType : undefined);
         return names.filter((name) => name.startsWith(value)).map((name) => ({ value: name }));
       }

@@ -16,7 +16,7 @@ const ledgerVersion = 2;
 export async function openLedgerFile(options: DriveSourceOptions, runtime: Runtime): Promise<Ledger> {
   const { folders, keep } = options;
   if (!keep) return openLedger({ file: undefined, folders });
-  const file = join(cacheFolder(systemPathsOf(runtime.env)), "gdrive", `${keyOf(options)}.sqlite`);
+  const file = join(cacheFolder(systemPathsOf(runtime.env)), "gdrive", `${ledgerKey(options)}.sqlite`);
   try {
     const ledger = await openLedger({ file, folders }).catch((cause: unknown) => {
       if (!isDamaged(cause)) throw cause;
@@ -96,7 +96,8 @@ function isDamaged(cause: unknown): boolean {
   return (code & 0xff) === corrupt || (code & 0xff) === notDatabase || code === shortRead;
 }
 
-function keyOf(options: DriveSourceOptions): string {
+/** Differs for another account and another selection of served files. */
+export function ledgerKey(options: DriveSourceOptions): string {
   const { myDrive, drives, folders, keyFile, subject, account, anonymous, access, rootUrl } = options;
   const made = [ledgerVersion, myDrive, drives, folders, keyFile, subject, account, anonymous, access, rootUrl];
   return createHash("sha256").update(JSON.stringify(made)).digest("hex").slice(0, 32);

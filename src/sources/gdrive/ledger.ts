@@ -61,6 +61,8 @@ export interface Ledger {
   /** Includes removed files: who was told of a file must also be told of its removal. */
   known(id: string): LedgerRow | undefined;
   files(after: string, limit: number): readonly LedgerRow[];
+  /** The files of a log, a page at a time, for another ledger to start with. */
+  listing(log: string, after: string, limit: number): { readonly files: readonly DriveFile[]; readonly last?: string };
   childrenOf(parent: string): readonly LedgerRow[];
   /** A folder, and all folders that lead to it, through folders and shortcuts. */
   above(folder: string): ReadonlySet<string>;
@@ -325,6 +327,16 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     known: (id) => all("select * from files where id = ?", id)[0],
     files: (after, limit) =>
       all("select * from files where id > ? and shown and kind = 'file' order by id limit ?", after, limit),
+    listing(log, after, limit) {
+      const found = sql("select * from files where log = ? and id > ? order by id limit ?").all(log, after, limit);
+      const files = found.flatMap((raw) => {
+        const { kind, isShown: _, ...file } = toRow(raw);
+        // What cannot be read exists, too; everything else that is not able was removed.
+        const isThere = raw["able"] === 1 || (kind === "file" && !(file.canDownload && isReadable(file.mimeType)));
+        return isThere ? [{ ...file, isTrashed: false }] : [];
+      });
+      return { files, last: found.at(-1)?.["id"] as string | undefined };
+    },
     childrenOf: (parent) => all("select * from files where parent = ? and shown order by id", parent),
     above: (folder) =>
       new Set(

@@ -52,7 +52,9 @@ export function driveOptions(z: typeof Zod) {
       keep: z
         .boolean()
         .default(true)
-        .describe("Store the file list on disk, so that a start need not list all files again"),
+        .describe(
+          "Store the file list on disk, and for many instances in their database, so that a start need not list all files again",
+        ),
       rootUrl: z
         .url({ protocol: /^https?$/ })
         .default("https://www.googleapis.com/")

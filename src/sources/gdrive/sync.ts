@@ -9,10 +9,13 @@ import type { DriveApi } from "./drive-api.ts";
 import { createHolder } from "./holder.ts";
 import type { Ledger } from "./ledger.ts";
 import { isGone } from "./refusal.ts";
+import type { SharedListing, SharedListings } from "./shared-listings.ts";
 
 export interface SyncOptions {
   readonly api: DriveApi;
   readonly ledger: Ledger;
+  /** Absent if no other instance lists the same files. */
+  readonly listings?: SharedListings | undefined;
   readonly runtime: Runtime;
   readonly myDrive: boolean;
   /** Ids, or all drives. */
@@ -30,6 +33,8 @@ export interface Sync {
   now(signal: AbortSignal): Promise<void>;
   /** Like `now`, unless that was done less than this long ago. Rejects while Drive is unavailable, and keeps trying in the background. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<void>;
+  /** False while the ledger contains a listing that another instance stored, but not all changes since: permissions may be revoked. */
+  readonly hasCaughtUp: boolean;
   /** Stops running work. */
   close(): Promise<void>;
 }
@@ -47,12 +52,16 @@ const maxDisturbed = 5;
 /** Of a thousand files each: more than any account has. */
 const maxPages = 100_000;
 const maxMeetings = 3;
+/** The note "synced" while changes since a stored listing are missing. */
+const notCaughtUp = "never";
+/** Who had to apply more changes than this share of a stored listing stores a new one: the next instance need not request them again. */
+const maxChangedShare = 0.1;
 const everything = "trashed = false";
 /** Together they match every file; each matches only some. */
 const narrower = ["trashed = false and 'me' in owners", "trashed = false and not 'me' in owners"];
 
 export function createSync(options: SyncOptions): Sync {
-  const { api, ledger, runtime, myDrive, drives, withPermissions, retryState } = options;
+  const { api, ledger, listings, runtime, myDrive, drives, withPermissions, retryState } = options;
   const { holder = createHolder() } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -60,6 +69,8 @@ export function createSync(options: SyncOptions): Sync {
   let following: Promise<void> | undefined;
   let areDrivesKnown = false;
   let account: string | undefined;
+  /** Stored listings from which a log continues, until it is followed. */
+  const taken = new Map<string, SharedListing>();
 
   /** The ledger of another account is dropped: another process may have used it for another account. */
   async function checkAccount(): Promise<void> {
@@ -108,7 +119,8 @@ export function createSync(options: SyncOptions): Sync {
     for (let disturbed = 0; disturbed < maxDisturbed;) {
       const log = ledger.logs.find((each) => each.name === name);
       try {
-        if (log?.isListed !== true) await listAll(name, log?.token);
+        if (log?.isListed !== true)
+          await (listings ? listShared(listings, name, log?.token) : listAll(name, log?.token));
         else if (await follow(name, log.token)) return;
       } catch (cause) {
         if (name !== "" && isGone(cause)) return lose(name);
@@ -127,20 +139,74 @@ export function createSync(options: SyncOptions): Sync {
     areDrivesKnown = false;
   }
 
+  /** One instance lists a log and stores the result; the others wait for it, and take over if that instance ends. */
+  async function listShared(shared: SharedListings, name: string, token: string | undefined): Promise<void> {
+    if (await takeListing(shared, name)) return;
+    const lease = await shared.tryAcquire(account!, name);
+    if (!lease) return pause(lookWaitMs, runtime, signal);
+    try {
+      // Another instance may have stored it before the lease was free.
+      if (await takeListing(shared, name)) return;
+      await listAll(name, token);
+      await storeListing(shared, name);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** False if there is no stored listing that this ledger could use. */
+  async function takeListing(shared: SharedListings, name: string): Promise<boolean> {
+    const listing = await shared.find(account!, name);
+    // It was taken before and the log had to be restarted: its token was rejected, or a part of it could not be read.
+    if (!listing || ledger.note(`listing ${name}`) === listing.id) return false;
+    let isDamaged = false;
+    const isTaken = await scan(name, listing.token, async (look) => {
+      ledger.setNote("synced", notCaughtUp);
+      for (let chunk = 0; chunk < listing.chunks; chunk += 1) {
+        const files = await shared.filesOf(listing, chunk);
+        if (!files) {
+          isDamaged = true;
+          return ledger.restartLog(name);
+        }
+        if (!ledger.look(look, { log: name, files }, holder, Math.floor(runtime.monotonicMs()))) return;
+      }
+    });
+    if (isTaken || isDamaged) ledger.setNote(`listing ${name}`, listing.id);
+    if (isTaken) taken.set(name, listing);
+    return true;
+  }
+
+  /** Stores what the ledger knows of a log. The token is read first: newer files do no harm. */
+  async function storeListing(shared: SharedListings, name: string, replaced?: SharedListing): Promise<void> {
+    const log = ledger.logs.find((each) => each.name === name);
+    if (log?.isListed !== true) return;
+    const pageAfter = (after: string) => ledger.listing(name, after, pageSize);
+    const id = await shared.store(account!, { log: name, token: log.token, pageAfter, replaced }, signal);
+    if (id !== undefined) ledger.setNote(`listing ${name}`, id);
+  }
+
   /** The token is requested first: changes during the listing are applied afterwards. */
   async function listAll(name: string, token: string | undefined): Promise<void> {
     const from = token ?? (await api.startToken(name, signal));
-    const look = ledger.beginLook(name, from, holder, Math.floor(runtime.monotonicMs()));
-    // Another process is listing it, here or elsewhere.
-    if (look === undefined) return pause(lookWaitMs, runtime, signal);
-    try {
-      const top = await topOf(name);
-      if (!ledger.look(look, { log: name, files: top }, holder, Math.floor(runtime.monotonicMs()))) return;
+    await scan(name, from, async (look) => {
       if (!(await lookFor(name, look, everything)))
         for (const q of narrower)
           if (!(await lookFor(name, look, q)))
             throw unavailable("Drive did not search everything, so the listing would be incomplete");
-      ledger.endLook(look, name);
+    });
+  }
+
+  /** Lists a log and its root folder into the ledger. False if another process does, or has restarted it. */
+  async function scan(name: string, token: string, list: (look: number) => Promise<void>): Promise<boolean> {
+    const look = ledger.beginLook(name, token, holder, Math.floor(runtime.monotonicMs()));
+    if (look === undefined) {
+      await pause(lookWaitMs, runtime, signal);
+      return false;
+    }
+    try {
+      await list(look);
+      const top = { log: name, files: await topOf(name) };
+      return ledger.look(look, top, holder, Math.floor(runtime.monotonicMs())) && ledger.endLook(look, name);
     } catch (cause) {
       ledger.leaveLook(name, holder);
       throw cause;
@@ -184,6 +250,7 @@ export function createSync(options: SyncOptions): Sync {
   /** False if another process applied the same changes first. */
   async function follow(name: string, from: string): Promise<boolean> {
     let token = from;
+    let changes = 0;
     for (let pages = 0; pages < maxPages; pages += 1) {
       const page = await api.changes(name, token, signal);
       const found = page.changes.flatMap((change) => (change.kind === "file" ? [change.file] : []));
@@ -195,10 +262,20 @@ export function createSync(options: SyncOptions): Sync {
       ];
       if (page.token !== token || files.length + removed.length > 0)
         if (!ledger.advance({ log: name, files, removed }, token, page.token)) return false;
-      if (page.isLast) return true;
+      changes += files.length + removed.length;
+      if (page.isLast) {
+        await refreshListing(name, changes);
+        return true;
+      }
       ({ token } = page);
     }
     throw endless();
+  }
+
+  async function refreshListing(name: string, changes: number): Promise<void> {
+    const listing = taken.get(name);
+    taken.delete(name);
+    if (listings && listing && changes > listing.files * maxChangedShare) await storeListing(listings, name, listing);
   }
 
   /** A file as a log reports it. Undefined if it is in a shared drive that is not served. */
@@ -270,6 +347,9 @@ export function createSync(options: SyncOptions): Sync {
       if (isOurs && wasWithin(maxAgeMs, "synced")) return;
       const work = running ?? afresh();
       await unlessAborted(retryState ? retryState.unless(work) : work, asking, cancelled);
+    },
+    get hasCaughtUp() {
+      return ledger.note("synced") !== notCaughtUp;
     },
     async close() {
       closing.abort();
