@@ -2,7 +2,6 @@
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Runtime } from "../source.ts";
 import type { BusStatus } from "../state/bus.ts";
-import type { DatabasePool } from "../state/database.ts";
 import type { LeaseInfo } from "../state/leases.ts";
 import { cachePrefix } from "../state/shared-cache.ts";
 import type { SharedState } from "../state/shared-state.ts";
@@ -13,7 +12,7 @@ export interface SharedFigures {
   readonly bus: BusStatus;
   /** Undefined if the database did not answer in time. */
   readonly leases: readonly LeaseInfo[] | undefined;
-  readonly pool: DatabasePool | undefined;
+  readonly pool: SharedState["database"]["pool"];
 }
 
 /** Prometheus waits ten seconds by default. */
@@ -52,9 +51,9 @@ export function sharedText({ instance, bus, leases, pool }: SharedFigures): stri
     family("pressmark_bus_published_total", "counter", "Messages published here.", [[{ engine }, bus.published]]),
     family("pressmark_bus_received_total", "counter", "Messages received here.", [[{ engine }, bus.received]]),
     family("pressmark_database_up", "gauge", "1 if the shared database answers.", [[{}, Number(leases !== undefined)]]),
-    family("pressmark_database_connections", "gauge", "Open connections of the pool.", one(pool?.open)),
-    family("pressmark_database_waiting", "gauge", "Statements that wait for a connection.", one(pool?.waiting)),
-    family("pressmark_database_connections_max", "gauge", "Size of the pool.", one(pool?.max)),
+    family("pressmark_database_connections", "gauge", "Open connections of the pool.", one(pool.open)),
+    family("pressmark_database_waiting", "gauge", "Statements that wait for a connection.", one(pool.waiting)),
+    family("pressmark_database_connections_max", "gauge", "Size of the pool.", one(pool.max)),
     family("pressmark_leases_held", "gauge", "Leases that this instance holds.", one(held?.length)),
     family("pressmark_leases_expired", "gauge", "Leases that no instance renewed: no leader.", one(expired?.length)),
   ].join("");

@@ -125,6 +125,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       counts: () => listening.http.counts,
       quotas,
       cacheStats: pressmark.cacheStats,
+      shared: pressmark.shared,
       runtime: pressmark.runtime,
     });
     const health = createHealth({

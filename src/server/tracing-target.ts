@@ -70,7 +70,7 @@ function urlOf(endpoint: string | undefined, env: Runtime["env"]): URL | undefin
 /** The path of traces is added to that of the receiver. */
 function withPath(endpoint: string): URL | undefined {
   const url = URL.parse(endpoint);
-  if (url && !url.pathname.endsWith(path)) url.pathname = url.pathname.replace(/\/*$/, path);
+  if (url && !url.pathname.endsWith(path)) url.pathname = `${url.pathname.replace(/\/$/, "")}${path}`;
   return url ?? undefined;
 }
 

@@ -1,4 +1,5 @@
 /** The PostgreSQL database that the instances of a server share. */
+import type { PoolUsage } from "../backends/postgres/pool.ts";
 
 /** A value that a statement takes or returns. Numbers beyond 2^53 are not used. */
 export type SqlParameter = string | number | boolean | null | Uint8Array | readonly (string | number)[];
@@ -8,19 +9,12 @@ export interface SharedSql {
   query<Row = Record<string, unknown>>(text: string, values?: readonly SqlParameter[]): Promise<readonly Row[]>;
 }
 
-export interface DatabasePool {
-  readonly open: number;
-  /** Statements and transactions that wait for a connection. */
-  readonly waiting: number;
-  readonly max: number;
-}
-
 /** Every error is a ResourceError: "unavailable" if the database is gone, slow or refuses. A message never contains the password. */
 export interface SharedDatabase extends SharedSql {
   /** Small letters, digits and underscores. All instances of one server use the same schema, and no other server does. */
   readonly schema: string;
-  /** Connections of the pool, without those that listen. Absent if they are not known. */
-  readonly pool?: DatabasePool;
+  /** Its connections, without those that listen. */
+  readonly pool: PoolUsage;
   /** Commits when `work` resolves, rolls back when it rejects. Read committed. */
   transaction<T>(work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** As `transaction`, but reads one consistent state and cannot write. */

@@ -113,6 +113,9 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
 
   return {
     schema,
+    get pool() {
+      return pool.usage;
+    },
     query: <Row>(text: string, values: readonly SqlParameter[] = []) =>
       borrow(undefined, (client) => alone(client, text, values)) as Promise<readonly Row[]>,
     transaction: (work, signal) => transact(beginWriting, work, signal),

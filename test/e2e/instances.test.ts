@@ -1,6 +1,6 @@
 /** Two processes of `pressmark serve`, as on two machines, that share a real PostgreSQL. */
 import { execFile } from "node:child_process";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -109,6 +109,24 @@ async function readers(pattern: string): Promise<Set<string>> {
 }
 
 describe.skipIf(missing)("two instances with one database", () => {
+  it("show the figures of what they share, as the pages and the alerts name them", async () => {
+    const page = readFileSync(new URL("../../docs/monitoring.md", import.meta.url), "utf8");
+    const table = page.slice(page.indexOf("Servers that share their state"), page.indexOf("## On the terminal"));
+    const named = Array.from(table.matchAll(/`(pressmark_\w+)`/g), ([, name]) => name!);
+    expect(named.length).toBeGreaterThan(8);
+    const figuresOf = async ({ port }: Served) =>
+      (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: owner })).text();
+    for (const instance of instances) {
+      const text = await figuresOf(instance);
+      expect(named.filter((name) => !text.includes(`\n${name}`))).toEqual([]);
+      expect(text).toContain("\npressmark_database_up 1\n");
+      await vi.waitFor(
+        async () => expect(await figuresOf(instance)).toContain('\npressmark_bus_connected{engine="postgres"} 1\n'),
+        { timeout: 20_000 },
+      );
+    }
+  });
+
   it("accept a token that a third machine created, until it is revoked", async () => {
     const token = (await run("token", "create", "aki")).trim();
     for (const at of [0, 1]) await vi.waitUntil(async () => (await statusOf(at, token)) === 200, { timeout: 30_000 });

@@ -16,7 +16,16 @@ export interface ConnectionOptions {
   readonly maxConnections: number;
 }
 
+export interface PoolUsage {
+  /** Open connections, without attached ones. */
+  readonly open: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+  readonly max: number;
+}
+
 interface Pool {
+  readonly usage: PoolUsage;
   /**
    * A cancelled caller returns immediately. The connection stays in use until the server has stopped, so that cancelling cannot open more
    * and more connections. After `retire` the connection is not reused.
@@ -50,6 +59,7 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
   const connectMs = Math.min(8000, Math.max(1000, timeoutMs));
   let loaded: Promise<typeof pg> | undefined;
   let pool: Promise<pg.Pool> | undefined;
+  let openedPool: pg.Pool | undefined;
   let chosen: Promise<TlsOptions | false> | undefined;
   let isClosed = false;
 
@@ -114,6 +124,7 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
       });
       // A connection that breaks while idle is replaced when it is needed.
       opened.on("error", unheard);
+      openedPool = opened;
       return opened;
     });
     pool.catch(() => (pool = undefined));
@@ -184,6 +195,9 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
   }
 
   return {
+    get usage() {
+      return { open: openedPool?.totalCount ?? 0, waiting: openedPool?.waitingCount ?? 0, max: maxConnections };
+    },
     borrow,
     toError,
 
