@@ -102,7 +102,7 @@ async function buildModules(): Promise<void> {
         {
           name: "core",
           // Also all that `pressmark/source` loads: a source in a package of its own loads no server.
-          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|offer-install|pick|reading)|(?:errors|layer|resources|runtime|source)\.ts$|backends\/(?:entries-page|polling-watch|shared-watch)\.ts$|lib\/(?:address-order|missing-package)\.ts$)/,
+          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|offer-install|open-state-database|pick|reading|top)|(?:errors|layer|resources|runtime|source)\.ts$|backends\/(?:entries-page|polling-watch|shared-watch)\.ts$|lib\/(?:address-order|missing-package)\.ts$)/,
         },
         {
           name: "server",
@@ -114,6 +114,8 @@ async function buildModules(): Promise<void> {
         },
       ],
     },
+    // Comments are in the sources; in the package they are half a megabyte.
+    comments: { jsdoc: false },
     // With line breaks: Node prints the line of an uncaught error, which would be the whole file.
     minify: { compress: true, mangle: false, codegen: false },
   });

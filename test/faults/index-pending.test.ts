@@ -25,7 +25,7 @@ function prepare(count: number, words: string): string {
 
 describe("thousands of files that are moved in at once", () => {
   it("are pending until the last of them is found", async () => {
-    const count = 3000;
+    const count = 10_000;
     const prepared = prepare(count, "some words of no importance ".repeat(10));
     const server = await stage.serve();
     await stage.untilTrue(server, "tea");

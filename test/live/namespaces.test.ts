@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined && !("CI" in process.env))(`a network of n
   });
 
   it("removes the namespaces and the processes of a run that crashed", async () => {
-    const gone = spawn("true");
+    const gone = spawn(process.execPath, ["--version"]);
     await once(gone, "exit");
     const name = `pressmark-test-${gone.pid}-left`;
     execFileSync("ip", ["netns", "add", name]);

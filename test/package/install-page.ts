@@ -1,5 +1,5 @@
 /** Runs the lines of docs/install.md, and what they have installed. */
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -52,8 +52,6 @@ export function createInstallFolder(node = process.execPath): InstallFolder {
   // npm of the machine, run by this Node, with the machine's settings and cache.
   const ofNpm = {
     npm_config_prefix: prefix,
-    // By default below the prefix. It may name the certificate of the registry.
-    npm_config_globalconfig: execFileSync("npm", ["config", "get", "globalconfig"], { encoding: "utf8" }).trim(),
     npm_config_userconfig: process.env["npm_config_userconfig"] ?? join(homedir(), ".npmrc"),
     npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm"),
     npm_config_prefer_offline: "true",
@@ -62,7 +60,9 @@ export function createInstallFolder(node = process.execPath): InstallFolder {
     npm_config_update_notifier: "false",
   };
   const path = [dirname(node), join(prefix, "bin"), process.env["PATH"] ?? ""].join(delimiter);
-  const env = { PATH: path, HOME: home, ...ofNpm };
+  // npm's global settings are below the prefix, and those of the machine may name the certificate of the registry.
+  const authorities = process.env["NODE_EXTRA_CA_CERTS"];
+  const env = { PATH: path, HOME: home, ...ofNpm, ...(authorities && { NODE_EXTRA_CA_CERTS: authorities }) };
   return {
     folder,
     home,
