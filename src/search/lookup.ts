@@ -255,7 +255,14 @@ function beginningWith(
   }
   const bytes = writer.take().slice();
   const begun = bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
-  return masks ? begun : begun.map((list) => scaled(list, all));
+  if (masks) return begun;
+  // A field without postings here may have some elsewhere, which count for the weight of the term.
+  const absent = fields.flatMap((_, field): List | [] => {
+    if (begun.some((list) => list.field === field)) return [];
+    const visible = Math.max(0, ...all.filter((list) => list.field === field).map(countIn));
+    return visible === 0 ? [] : { field, count: 0, last: -1, bytes, from: 0, to: 0, visible };
+  });
+  return [...begun.map((list) => scaled(list, all)), ...absent];
 }
 
 /** The stem that an unfinished word may lead to: "configura" leads to "configur". */
