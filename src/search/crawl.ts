@@ -57,7 +57,7 @@ export interface CrawlState {
 
 /** Size of a batch: changes are handled between batches. */
 const batchDocuments = 256;
-const maxBatchDocuments = 2048;
+const maxBatchDocuments = 256;
 const defaultBatchChars = 2 * 1024 * 1024;
 /**
  * A pass commits several batches together, and a kill loses at most these. It doubles their number of documents up to this: the first texts are

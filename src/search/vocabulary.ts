@@ -16,12 +16,12 @@ export function createVocabulary() {
   /** Open addressing by the bytes of a term: its number plus one, or 0 if free. */
   let terms = new Int32Array(8192);
 
-  /** Open addressing by code units: the number of a term plus one (0 if free), and the position of the spelling in the pool. */
-  let slots = new Int32Array(2 * 8192);
+  /** Open addressing by code units: the position of the spelling in the pool, or 0 if free. */
+  let slots = new Int32Array(16_384);
   let spellings = 0;
-  /** The length of each spelling, and its code units. */
+  /** For each spelling the number of its term in two halves, its length, and its code units. In one place, which takes one access to memory. */
   let pool = new Uint16Array(32_768);
-  let pooled = 0;
+  let pooled = 1;
 
   const startOf = (number: number): number => (number === 0 ? 0 : ends[number - 1]!);
 
@@ -63,26 +63,25 @@ export function createVocabulary() {
   function growSlots(): void {
     const old = slots;
     slots = new Int32Array(old.length * 2);
-    const mask = slots.length - 2;
-    for (let from = 0; from < old.length; from += 2) {
-      if (old[from] === 0) continue;
-      const start = old[from + 1]! + 1;
-      let slot = (hashOf(pool, start, start + pool[start - 1]!) * 2) & mask;
-      while (slots[slot] !== 0) slot = (slot + 2) & mask;
-      slots[slot] = old[from]!;
-      slots[slot + 1] = old[from + 1]!;
+    const mask = slots.length - 1;
+    for (const at of old) {
+      if (at === 0) continue;
+      let slot = hashOf(pool, at + 3, at + 3 + pool[at + 2]!) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = at;
     }
   }
 
   function remember(slot: number, units: Uint16Array, from: number, to: number, kind: TokenKind): number {
     const number = numberOfTerm(termOf(foldedText(units, from, to), kind));
-    while (pooled + 1 + to - from > pool.length) pool = grown(pool, pool.length * 2);
-    slots[slot] = number + 1;
-    slots[slot + 1] = pooled;
+    while (pooled + 3 + to - from > pool.length) pool = grown(pool, pool.length * 2);
+    slots[slot] = pooled;
+    pool[pooled++] = number & 0xffff;
+    pool[pooled++] = number >>> 16;
     pool[pooled++] = to - from;
     for (let at = from; at < to; at += 1) pool[pooled++] = units[at]!;
     spellings += 1;
-    if (spellings * 4 > slots.length) growSlots();
+    if (spellings * 2 > slots.length) growSlots();
     return number;
   }
 
@@ -101,16 +100,15 @@ export function createVocabulary() {
     /** The number of the term at this position in folded text. */
     numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number {
       const length = to - from;
-      const mask = slots.length - 2;
-      let slot = (hashOf(units, from, to) * 2) & mask;
-      for (let known = slots[slot]!; known !== 0; known = slots[slot]!) {
-        const start = slots[slot + 1]!;
-        if (pool[start] === length) {
+      const mask = slots.length - 1;
+      let slot = hashOf(units, from, to) & mask;
+      for (let at = slots[slot]!; at !== 0; at = slots[slot]!) {
+        if (pool[at + 2] === length) {
           let same = 0;
-          while (same < length && pool[start + 1 + same] === units[from + same]) same += 1;
-          if (same === length) return known - 1;
+          while (same < length && pool[at + 3 + same] === units[from + same]) same += 1;
+          if (same === length) return pool[at]! | (pool[at + 1]! << 16);
         }
-        slot = (slot + 2) & mask;
+        slot = (slot + 1) & mask;
       }
       return remember(slot, units, from, to, kind);
     },
@@ -132,7 +130,7 @@ export function createVocabulary() {
       size = 0;
       slots.fill(0);
       spellings = 0;
-      pooled = 0;
+      pooled = 1;
     },
     /** Sorts the numbers by their terms. */
     sort(numbers: Int32Array<ArrayBuffer>): Int32Array {
@@ -156,7 +154,9 @@ const wanted = new Uint8Array(maxTermBytes);
 function hashOf(units: Uint16Array | Uint8Array, from: number, to: number): number {
   let hash = to - from;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ units[at]!, 0x01000193);
-  return hash ^ (hash >>> 15);
+  // The lowest bits of a product depend on the lowest bits of its factors alone.
+  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  return hash ^ (hash >>> 13);
 }
 
 function hasSameDigits(digits: Uint16Array, left: number, right: number): boolean {
