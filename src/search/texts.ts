@@ -16,7 +16,7 @@ export interface KeptPassage extends Passage {
 const chunkLength = 6000;
 /** The metadata of a passage takes about as much space as this length of text. */
 const passageLength = 100;
-const cachedChunks = 256;
+const cachedChunks = 64;
 /** Level 1: takes half of the CPU of deflate, and 2 % more space. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
