@@ -64,8 +64,8 @@ const defaultBatchChars = 2 * 1024 * 1024;
  * found soon, and many texts are written as one segment, which need not be merged.
  */
 const maxCommitDocuments = 32_768;
-/** Maximum size of a commit, in batches of `batchChars`. */
-const maxCommitBatches = 16;
+/** Maximum size of the texts of a commit. */
+const maxCommitChars = 32 * 1024 * 1024;
 /** Texts of a slow source are found after this time. */
 const maxCommitMs = 15_000;
 const readsAtOnce = 4;
@@ -301,8 +301,8 @@ export function createCrawl(options: CrawlOptions) {
     const open = { documents: 0, chars: 0, sinceMs: runtime.monotonicMs() };
 
     /** Only what is committed counts as checked: a search finds it. */
-    async function commit(): Promise<void> {
-      await store.commit?.(mount);
+    async function commit(isLast = false): Promise<void> {
+      await store.commit?.(mount, isLast);
       looked += open.documents;
       commitMost = Math.min(commitMost * 2, maxCommitDocuments);
       [open.documents, open.chars, open.sinceMs] = [0, 0, runtime.monotonicMs()];
@@ -316,7 +316,7 @@ export function createCrawl(options: CrawlOptions) {
       const between = async (settled: number, chars: number): Promise<void> => {
         open.documents += settled;
         open.chars += chars;
-        const isEnough = open.documents >= commitMost || open.chars >= maxCommitBatches * batchChars;
+        const isEnough = open.documents >= commitMost || open.chars >= maxCommitChars;
         if (isEnough || runtime.monotonicMs() - open.sinceMs >= maxCommitMs) await commit();
         await drain(call);
       };
@@ -369,7 +369,7 @@ export function createCrawl(options: CrawlOptions) {
       await flush();
     }
     await flush();
-    await commit();
+    await commit(true);
     total = seen;
     looked = seen;
     await remember(totalNote(mount), String(seen));

@@ -138,7 +138,7 @@ export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">
     /** Writes what was put since the last call as a segment. */
     write,
     drop,
-    /** Drops what was collected in a transaction that was rolled back. */
+    /** Drops what was collected in a transaction that was rolled back, and the memory for it. */
     forget,
   };
 }

@@ -82,6 +82,54 @@ it("notes are stored", () => {
   expect(store.note("a")).toBe("2");
 });
 
+describe("documents put with more to come", () => {
+  const others = (): string[] => {
+    const reader = openStore(file, { readOnly: true });
+    try {
+      return reader.search({ text: "tea", limit: 10 }).map(({ entry }) => entry.path);
+    } finally {
+      reader.close();
+    }
+  };
+
+  it("are found by others and counted after the commit", () => {
+    store.counts();
+    store.put([document("a", "tea")], true);
+    store.put([document("b", "tea")], true);
+    expect([others(), store.counts()]).toEqual([[], []]);
+    store.commit("docs", true);
+    expect(others().sort()).toEqual(["a", "b"]);
+    expect(store.counts()).toMatchObject([{ mount: "docs", documents: 2 }]);
+  });
+
+  it("may be replaced and removed before the commit", () => {
+    store.put([document("a", "tea"), document("b", "tea")], true);
+    store.put([document("a", "kettle")], true);
+    store.remove("docs", [{ path: "b" }]);
+    expect([find("tea"), find("kettle")]).toEqual([[], ["a"]]);
+  });
+
+  it("are stored when the store is closed", () => {
+    store.put([document("a", "tea")], true);
+    store.close();
+    store = openStore(file);
+    expect(find("tea")).toEqual(["a"]);
+  });
+
+  it("that another call undid are reported to their mount", () => {
+    store.close();
+    let isStopping = false;
+    store = openStore(file, { isStopped: () => isStopping });
+    store.put([document("a", "tea")], true);
+    isStopping = true;
+    const fails = (): void => store.put([{ ...document("b", "tea"), mount: "more" }]);
+    expect(fails).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
+    isStopping = false;
+    expect(() => store.commit("docs")).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
+    expect(paths()).toEqual([]);
+  });
+});
+
 describe("the file", () => {
   it("can be read by others while it is written", () => {
     put(document("a", "first"));

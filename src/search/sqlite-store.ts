@@ -119,9 +119,11 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
       change(() => documents.put(last.values(), isMore), isMore);
       if (isMore) for (const { mount } of put) pending.add(mount);
     },
-    commit(mount) {
+    commit(mount, isLast = false) {
       reportLoss(mount);
       commit();
+      // Nothing is collected after a commit.
+      if (isLast) documents.forget();
     },
     remove(mount, addresses) {
       if (addresses.length === 0) return;

@@ -89,8 +89,11 @@ export interface IndexStore {
    * call that changes the index: many texts that are stored together take less time.
    */
   put(documents: readonly IndexedDocument[], isMore?: boolean): void;
-  /** Stores what was put with `isMore`. Throws if documents of this mount were lost because another call failed. */
-  commit(mount: string): void;
+  /**
+   * Stores what was put with `isMore`. Throws if documents of this mount were lost because another call failed. With `isLast`, memory that only
+   * many further documents would need is released.
+   */
+  commit(mount: string, isLast?: boolean): void;
   /** Missing addresses are ignored. */
   remove(mount: string, addresses: readonly Pick<Stored, "path" | "query">[]): void;
   /** Removes the path and all below it. */
