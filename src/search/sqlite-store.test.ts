@@ -37,6 +37,16 @@ const manyWords = (at: number): string =>
   Array.from({ length: 120 }, (_, word) => `w${(at * 7919 + word * 104_729) % 99_991}`).join(" ");
 const paths = (mount = "docs"): string[] => store.stored(mount, { limit: 1000 }).map(({ path }) => path);
 
+/** What another connection finds. */
+const others = (): string[] => {
+  const reader = openStore(file, { readOnly: true });
+  try {
+    return reader.search({ text: "tea", limit: 10 }).map(({ entry }) => entry.path);
+  } finally {
+    reader.close();
+  }
+};
+
 describe("long work", () => {
   it.each([
     ["put", () => put(...Array.from({ length: 9 }, (_, at) => document(`b${at}`, "tea")))],
@@ -83,15 +93,6 @@ it("notes are stored", () => {
 });
 
 describe("documents put with more to come", () => {
-  const others = (): string[] => {
-    const reader = openStore(file, { readOnly: true });
-    try {
-      return reader.search({ text: "tea", limit: 10 }).map(({ entry }) => entry.path);
-    } finally {
-      reader.close();
-    }
-  };
-
   it("are found by others and counted after the commit", () => {
     store.counts();
     store.put([document("a", "tea")], true);
