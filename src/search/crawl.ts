@@ -55,14 +55,19 @@ export interface CrawlState {
   readonly lastError?: string;
 }
 
-/** Size of a batch: changes are handled between batches, and a kill loses at most one. */
+/** Size of a batch: changes are handled between batches. */
 const batchDocuments = 256;
-/**
- * A pass doubles the size of its batches up to this: the first texts are found soon, and many texts are written in few segments, which
- * takes half of the CPU.
- */
-const maxBatchDocuments = 2048;
+const maxBatchDocuments = 256;
 const defaultBatchChars = 2 * 1024 * 1024;
+/**
+ * A pass commits several batches together, and a kill loses at most these. It doubles their number of documents up to this: the first texts are
+ * found soon, and many texts are written as one segment, which need not be merged.
+ */
+const maxCommitDocuments = 32_768;
+/** Maximum size of the texts of a commit. */
+const maxCommitChars = 32 * 1024 * 1024;
+/** Texts of a slow source are found after this time. */
+const maxCommitMs = 15_000;
 const readsAtOnce = 4;
 const statsAtOnce = 16;
 const pageSize = 1000;
@@ -75,8 +80,8 @@ const sliceMs = 10;
 interface BatchOptions {
   /** Number of documents in a batch. */
   readonly most?: number;
-  /** Called after each batch. */
-  readonly between?: (settled: number) => Promise<void>;
+  /** Called after each batch, with the number of its entries and the size of their texts. The caller commits. */
+  readonly between?: (settled: number, chars: number) => Promise<void>;
 }
 
 interface Work {
@@ -197,9 +202,9 @@ export function createCrawl(options: CrawlOptions) {
       };
       await Promise.all(Array.from({ length: readsAtOnce }, reader));
       if (gone.length > 0) await store.remove(mount, gone);
-      if (documents.length > 0 && mayGrow()) await store.put(documents);
+      if (documents.length > 0 && mayGrow()) await store.put(documents, between !== undefined);
       else if (documents.length > 0) isCut = true;
-      await between?.(next - start);
+      await between?.(next - start, chars);
       await turn(call.signal);
     }
   }
@@ -292,15 +297,27 @@ export function createCrawl(options: CrawlOptions) {
     let gone: Stored[] = [];
     let group: Entry[] = [];
     let most = batchDocuments;
+    let commitMost = batchDocuments;
+    const open = { documents: 0, chars: 0, sinceMs: runtime.monotonicMs() };
 
+    /** Only what is committed counts as checked: a search finds it. */
+    async function commit(isLast = false): Promise<void> {
+      await store.commit?.(mount, isLast);
+      looked += open.documents;
+      commitMost = Math.min(commitMost * 2, maxCommitDocuments);
+      [open.documents, open.chars, open.sinceMs] = [0, 0, runtime.monotonicMs()];
+      move();
+    }
     async function flush(): Promise<void> {
       const [todo, left] = [work.filter(({ entry }) => isFresh(entry)), gone.filter(isFresh)];
       looked += work.length - todo.length;
       [work, gone] = [[], []];
       if (left.length > 0) await store.remove(mount, left);
-      const between = async (settled: number): Promise<void> => {
-        looked += settled;
-        move();
+      const between = async (settled: number, chars: number): Promise<void> => {
+        open.documents += settled;
+        open.chars += chars;
+        const isEnough = open.documents >= commitMost || open.chars >= maxCommitChars;
+        if (isEnough || runtime.monotonicMs() - open.sinceMs >= maxCommitMs) await commit();
         await drain(call);
       };
       await settle(todo, call, { most, between });
@@ -352,6 +369,7 @@ export function createCrawl(options: CrawlOptions) {
       await flush();
     }
     await flush();
+    await commit(true);
     total = seen;
     looked = seen;
     await remember(totalNote(mount), String(seen));

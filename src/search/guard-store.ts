@@ -19,7 +19,14 @@ interface StoreGuardOptions {
 /** On some network disks modification times change by themselves. */
 const maxFalseAlarms = 3;
 
-const writing: ReadonlySet<string> = new Set<keyof IndexStore>(["put", "remove", "removeBelow", "embed", "setNote"]);
+const writing: ReadonlySet<string> = new Set<keyof IndexStore>([
+  "put",
+  "commit",
+  "remove",
+  "removeBelow",
+  "embed",
+  "setNote",
+]);
 
 export type GuardedStore = ReturnType<typeof guardStore>;
 

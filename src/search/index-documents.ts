@@ -24,10 +24,10 @@ export interface OpenIndex {
   readonly vectors: Vectors;
 }
 
-/** Maximum number of postings collected in memory before they are written. */
-const maxPlaces = 1_500_000;
-/** Maximum number of terms remembered from one `put` to the next. A term takes about 250 bytes. */
-const maxTerms = 100_000;
+/** Maximum size of the postings collected in memory before they are written. */
+const maxPostingBytes = 32 * 1024 ** 2;
+/** Maximum number of terms remembered from one segment to the next. A term takes about 100 bytes. */
+const maxTerms = 200_000;
 
 export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">) {
   const { database, segments, texts, vectors } = index;
@@ -56,6 +56,8 @@ export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">
     if (removed) counts.add(removed["mount"] as number, -1, -document.passages);
     texts.remove(document.id, document.passages);
     vectors.remove(document.id, document.id + document.passages - 1);
+    // Only a segment counts its removed passages.
+    if (collected.length > 0 && document.id >= collected[0]!.id) write();
     segments.bury(document);
   }
 
@@ -120,22 +122,23 @@ export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">
   }
 
   return {
-    /** Each address at most once. */
-    put(documents: Iterable<IndexedDocument>): void {
+    /** Each address at most once. With `isWhole` it is not stopped, so that what was put before it in the same transaction is not lost. */
+    put(documents: Iterable<IndexedDocument>, isWhole: boolean): void {
       const mounts = new Map<string, number>();
       let next = counter.get()!["value"] as number;
       for (const document of documents) {
-        index.goOn();
+        if (!isWhole) index.goOn();
         const { mount } = document;
         if (!mounts.has(mount)) mounts.set(mount, idOfMount(database, mount));
         next = putOne(document, mounts.get(mount)!, next);
-        if (postings.size > maxPlaces) write();
+        if (postings.bytes > maxPostingBytes) write();
       }
-      write();
       setCounter.run(next);
     },
+    /** Writes what was put since the last call as a segment. */
+    write,
     drop,
-    /** Drops what was collected in a transaction that was rolled back. */
+    /** Drops what was collected in a transaction that was rolled back, and the memory for it. */
     forget,
   };
 }

@@ -17,6 +17,8 @@ export function createMountCounts(database: DatabaseSync) {
   const nameOf = database.prepare("select name from mounts where id = ?");
   /** By the id of the mount. Undefined until counted. */
   let counts: Map<number, { documents: number; passages: number }> | undefined;
+  /** What was added since the last commit. */
+  const added = new Map<number, { documents: number; passages: number }>();
   /** Changes when another connection has written. */
   let countedVersion: number | undefined;
 
@@ -30,6 +32,7 @@ export function createMountCounts(database: DatabaseSync) {
       const now = dataVersion();
       if (!counts || countedVersion !== now) {
         countedVersion = now;
+        added.clear();
         counts = new Map();
         for (const { id, documents, passages } of count.all())
           counts.set(id as number, { documents: documents as number, passages: passages as number });
@@ -41,13 +44,27 @@ export function createMountCounts(database: DatabaseSync) {
     },
     /** Adds documents to the counts of a mount, or removes them if the numbers are negative. */
     add(mount: number, documents: number, passages: number): void {
-      if (!counts) return;
-      const before = counts.get(mount) ?? { documents: 0, passages: 0 };
-      counts.set(mount, { documents: before.documents + documents, passages: before.passages + passages });
+      if (counts) increase(added, mount, documents, passages);
+    },
+    /** Counts what was added, now that it is committed and can be found. */
+    settle(): void {
+      if (counts) for (const [mount, { documents, passages }] of added) increase(counts, mount, documents, passages);
+      added.clear();
     },
     /** Counts again, after a transaction that was rolled back. */
     forget(): void {
       counts = undefined;
+      added.clear();
     },
   };
+}
+
+function increase(
+  counts: Map<number, { documents: number; passages: number }>,
+  mount: number,
+  documents: number,
+  passages: number,
+): void {
+  const before = counts.get(mount) ?? { documents: 0, passages: 0 };
+  counts.set(mount, { documents: before.documents + documents, passages: before.passages + passages });
 }

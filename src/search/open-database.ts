@@ -9,7 +9,7 @@ import { tokenizerVersion } from "./tokens.ts";
 import { vectorTables } from "./vectors.ts";
 
 /** The first number changes with the file format, and with how texts are cut into passages and get their headings. */
-const madeBy = `4/${tokenizerVersion}`;
+const madeBy = `5/${tokenizerVersion}`;
 
 const tables = `
   create table counters (name text primary key, value integer not null) strict, without rowid;

@@ -37,6 +37,16 @@ const manyWords = (at: number): string =>
   Array.from({ length: 120 }, (_, word) => `w${(at * 7919 + word * 104_729) % 99_991}`).join(" ");
 const paths = (mount = "docs"): string[] => store.stored(mount, { limit: 1000 }).map(({ path }) => path);
 
+/** What another connection finds. */
+const others = (): string[] => {
+  const reader = openStore(file, { readOnly: true });
+  try {
+    return reader.search({ text: "tea", limit: 10 }).map(({ entry }) => entry.path);
+  } finally {
+    reader.close();
+  }
+};
+
 describe("long work", () => {
   it.each([
     ["put", () => put(...Array.from({ length: 9 }, (_, at) => document(`b${at}`, "tea")))],
@@ -80,6 +90,45 @@ it("notes are stored", () => {
   store.close();
   store = openStore(file);
   expect(store.note("a")).toBe("2");
+});
+
+describe("documents put with more to come", () => {
+  it("are found by others and counted after the commit", () => {
+    store.counts();
+    store.put([document("a", "tea")], true);
+    store.put([document("b", "tea")], true);
+    expect([others(), store.counts()]).toEqual([[], []]);
+    store.commit("docs", true);
+    expect(others().sort()).toEqual(["a", "b"]);
+    expect(store.counts()).toMatchObject([{ mount: "docs", documents: 2 }]);
+  });
+
+  it("may be replaced and removed before the commit", () => {
+    store.put([document("a", "tea"), document("b", "tea")], true);
+    store.put([document("a", "kettle")], true);
+    store.remove("docs", [{ path: "b" }]);
+    expect([find("tea"), find("kettle")]).toEqual([[], ["a"]]);
+  });
+
+  it("are stored when the store is closed", () => {
+    store.put([document("a", "tea")], true);
+    store.close();
+    store = openStore(file);
+    expect(find("tea")).toEqual(["a"]);
+  });
+
+  it("that another call undid are reported to their mount", () => {
+    store.close();
+    let isStopping = false;
+    store = openStore(file, { isStopped: () => isStopping });
+    store.put([document("a", "tea")], true);
+    isStopping = true;
+    const fails = (): void => store.put([{ ...document("b", "tea"), mount: "more" }]);
+    expect(fails).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
+    isStopping = false;
+    expect(() => store.commit("docs")).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
+    expect(paths()).toEqual([]);
+  });
 });
 
 describe("the file", () => {

@@ -34,14 +34,25 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
   const counted = createMountCounts(database);
   const documents = openDocuments(index, counted);
 
-  function change(run: () => void): void {
-    database.exec("begin immediate");
+  /** Mounts with documents that are not committed, and those whose documents were rolled back because another call failed. */
+  const pending = new Set<string>();
+  const lost = new Map<string, unknown>();
+
+  /** With `isMore` the transaction stays open, until a change without it. */
+  function change(run: () => void, isMore = false): void {
+    if (!database.isTransaction) database.exec("begin immediate");
     try {
       run();
       index.texts.flush();
+      if (isMore) return;
+      documents.write();
       index.segments.tidy();
       database.exec("commit");
+      counted.settle();
+      pending.clear();
     } catch (error) {
+      for (const mount of pending) lost.set(mount, error);
+      pending.clear();
       // Data read within the transaction was rolled back.
       index.segments.forget();
       index.texts.forget();
@@ -58,8 +69,21 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
     return database.prepare(`pragma ${name}`).get()![name] as number;
   }
 
+  function commit(): void {
+    if (database.isTransaction) change(() => undefined);
+  }
+
+  /** A crawl learns here that documents were lost which it had put before. */
+  function reportLoss(mount: string): void {
+    if (!lost.has(mount)) return;
+    const cause = lost.get(mount);
+    lost.delete(mount);
+    throw cause;
+  }
+
   /** Reads one consistent state, whatever others write meanwhile. */
   function look<T>(run: () => T): T {
+    commit();
     database.exec("begin");
     try {
       return run();
@@ -84,14 +108,22 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
   const note = database.prepare("select value from notes where name = ?");
 
   return {
-    put(put) {
+    put(put, isMore = false) {
       if (put.length === 0) return;
+      if (isMore) for (const mount of new Set(put.map((document) => document.mount))) reportLoss(mount);
       const last = new Map<string, IndexedDocument>();
       for (const document of put) {
         const { path, query } = document.entry;
         last.set(JSON.stringify([document.mount, path, encodeQuery(query)]), document);
       }
-      change(() => documents.put(last.values()));
+      change(() => documents.put(last.values(), isMore), isMore);
+      if (isMore) for (const { mount } of put) pending.add(mount);
+    },
+    commit(mount, isLast = false) {
+      reportLoss(mount);
+      commit();
+      // Nothing is collected after a commit.
+      if (isLast) documents.forget();
     },
     remove(mount, addresses) {
       if (addresses.length === 0) return;
@@ -155,12 +187,22 @@ export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, 
     },
     note: (name) => note.get(name)?.["value"] as string | undefined,
     setNote(name, value) {
+      // A note is durable at once.
+      commit();
       database
         .prepare("insert into notes values (?, ?) on conflict do update set value = excluded.value")
         .run(name, value);
     },
     close() {
-      database.close();
+      try {
+        // Without merges, which take long and end with an error once the index is being closed.
+        if (database.isTransaction) {
+          documents.write();
+          database.exec("commit");
+        }
+      } finally {
+        database.close();
+      }
     },
   };
 };

@@ -12,7 +12,7 @@ export function stem(word: string): string {
   let known = cache.get(word);
   if (known === undefined) {
     known = /^[a-z]+$/.test(word) ? strip(word) : word;
-    if (cache.size >= 262_144) cache.clear();
+    if (cache.size >= 32_768) cache.clear();
     cache.set(word, known);
   }
   return known;

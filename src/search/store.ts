@@ -84,8 +84,16 @@ interface IndexStoreOptions {
 
 /** All methods are synchronous; a `put` survives a crash completely or not at all. For one thread. */
 export interface IndexStore {
-  /** Replaces the documents at these addresses. All or nothing. */
-  put(documents: readonly IndexedDocument[]): void;
+  /**
+   * Replaces the documents at these addresses. All or nothing. With `isMore`, they may be stored and found only after `commit`, or after another
+   * call that changes the index: many texts that are stored together take less time.
+   */
+  put(documents: readonly IndexedDocument[], isMore?: boolean): void;
+  /**
+   * Stores what was put with `isMore`. Throws if documents of this mount were lost because another call failed. With `isLast`, memory that only
+   * many further documents would need is released.
+   */
+  commit(mount: string, isLast?: boolean): void;
   /** Missing addresses are ignored. */
   remove(mount: string, addresses: readonly Pick<Stored, "path" | "query">[]): void;
   /** Removes the path and all below it. */
@@ -124,6 +132,9 @@ type Later<Method> = Method extends (...values: infer Values) => infer Result
 /** What a crawl needs of a store: the embedded one answers at once, a shared one later. */
 export type CrawledStore = {
   readonly [Name in "put" | "remove" | "removeBelow" | "stored" | "note" | "setNote"]: Later<IndexStore[Name]>;
+} & {
+  /** Absent if every `put` stores at once. */
+  readonly commit?: IndexStore["commit"];
 };
 
 /**
