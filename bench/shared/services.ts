@@ -102,6 +102,8 @@ ${temporary.map((name) => `  ${name}_temp_path ${folder}/${name};`).join("\n")}
   upstream instances {
 ${ports.map((each) => `    server 127.0.0.1:${each};`).join("\n")}
     keepalive 1000;
+    # Shorter than that of a contestant.
+    keepalive_timeout 4s;
     keepalive_requests 1000000000;
   }
   server {

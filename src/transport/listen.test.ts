@@ -42,6 +42,12 @@ describe("a server", () => {
     client.close();
   });
 
+  it("keeps idle connections longer than load balancers do", async () => {
+    const { listening } = await serveFake();
+    const nginxMs = 60_000;
+    expect(listening.server.keepAliveTimeout).toBeGreaterThan(nginxMs);
+  });
+
   it("reports why it cannot listen", async () => {
     const { listening } = await serveFake();
     await expect(listen(createFakeProtocol(), { port: listening.port })).rejects.toThrow(

@@ -65,7 +65,8 @@ export async function listen(app: ServedApp | Protocol, options: ListenOptions):
     allowedHosts = [],
     headersTimeoutMs = 15_000,
     requestTimeoutMs = 60_000,
-    keepAliveTimeoutMs = 30_000,
+    // Longer than load balancers keep theirs (nginx and others 60 s): a request on a connection that was just closed would fail.
+    keepAliveTimeoutMs = 75_000,
     maxConnections = 20_000,
     // The remainder is for requests, which end.
     maxStreams = Math.floor(maxConnections * 0.9),
