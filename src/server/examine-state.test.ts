@@ -36,6 +36,9 @@ describe.skipIf(missing)("doctor", () => {
     expect(found["state"]?.[0]?.says).toMatch(/^PostgreSQL 18\.\d+, schema test_\d+, answers in [\d.]+ ms$/);
     expect(found["bus"]?.[0]?.says).toMatch(/^PostgreSQL carried a message in \d+ ms$/);
     expect(found["instances"]?.[0]?.says).toBe("1 running, version 1.0.0");
+    await examine();
+    // Rows of topics are never removed.
+    expect(await open().query("select topic from topics")).toEqual([{ topic: "doctor" }]);
   });
 
   it("says that tables are missing, and changes nothing", async () => {

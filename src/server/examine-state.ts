@@ -135,18 +135,24 @@ async function examineBus(
   const about = "bus";
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  const topic = `doctor:${randomUUID()}`;
+  // One topic for all: each has a row of its own, which stays.
+  const topic = "doctor";
+  const mark = randomUUID();
   try {
     const bus = await openBus({ url, database, runtime, instance: "doctor" });
     try {
       const began = runtime.monotonicMs();
       const { promise: heard, resolve } = Promise.withResolvers<void>();
       await within(
-        bus.subscribe(topic, { message: () => resolve(), gap: () => undefined }, either),
+        bus.subscribe(
+          topic,
+          { message: ({ body }) => void (body === mark && resolve()), gap: () => undefined },
+          either,
+        ),
         runtime.wait,
         either,
       );
-      await within(bus.publish({ topic, body: {}, fence: 0 }), runtime.wait, either);
+      await within(bus.publish({ topic, body: mark, fence: 0 }), runtime.wait, either);
       await within(heard, runtime.wait, either);
       const engine = bus.status.engine === "nats" ? "NATS" : "PostgreSQL";
       return {

@@ -12,7 +12,7 @@ import type { RecordValue, Store } from "../state/store.ts";
 import { type AuditEntry, auditFolder, readAuditLog } from "./audit-log.ts";
 import { cursorKeyName, keyKind } from "./cursor-key.ts";
 import { createSavedSets } from "./sets/saved-sets.ts";
-import { openSharedSets } from "./sets/shared-sets.ts";
+import { openSharedSets, setKey, setKind } from "./sets/shared-sets.ts";
 import { auditName } from "./shared-audit-log.ts";
 import { tokenKind } from "./shared-token-store.ts";
 import { createTokenStore } from "./token-store.ts";
@@ -30,9 +30,12 @@ export interface MovedState {
   readonly what: "tokens" | "sets" | "cursor key" | "sign-ins" | "audit entries";
   /** Copied now. */
   readonly moved: number;
-  /** Left, because the shared state has one of the same name. */
+  /** Left, because the shared state has one of the same name, or had one from an earlier run. */
   readonly present: number;
 }
+
+/** Records of this kind say which tokens and sets were copied: one that was revoked or removed since must not come back. */
+const movedKind = "moved-records";
 
 /** Can be repeated: what is in the shared state is never replaced. The files stay. */
 export async function moveEmbedded(options: MoveOptions): Promise<readonly MovedState[]> {
@@ -44,11 +47,22 @@ export async function moveEmbedded(options: MoveOptions): Promise<readonly Moved
   const signIns = createOAuthStore(stateFolder, config, runtime.now).read();
   const hasSignIns = signIns.keys.length > 0 || Object.keys(signIns.passwords).length > 0;
   const isNew = { ifVersion: undefined };
+
+  async function once(kind: string, name: string, copy: () => Promise<boolean>): Promise<boolean> {
+    const mark = `${kind} ${name}`;
+    if (await store.get(movedKind, mark)) return false;
+    const isCopied = await copy();
+    await store.put(movedKind, mark, {});
+    return isCopied;
+  }
+
   return [
-    await copied("tokens", tokens, async (token) =>
-      Boolean(await store.put(tokenKind, token.id, withoutUndefined(token), isNew)),
+    await copied("tokens", tokens, (token) =>
+      once(tokenKind, token.id, async () =>
+        Boolean(await store.put(tokenKind, token.id, withoutUndefined(token), isNew)),
+      ),
     ),
-    await copied("sets", sets, (set) => sharedSets.create(set)),
+    await copied("sets", sets, (set) => once(setKind, setKey(set), () => sharedSets.create(set))),
     await copied("cursor key", key ? [key] : [], async (each) =>
       Boolean(await store.put(keyKind, cursorKeyName, { key: Buffer.from(each).toString("base64") }, isNew)),
     ),

@@ -301,3 +301,28 @@ it("writes many changes of a session together, and loses none", async () => {
   expect(await records[0]!.find("id", "bot")).toBeUndefined();
   expect(await records[0]!.update("gone", { kind: "subscribed", uri: a! })).toBe(false);
 });
+
+it("stores a limited amount of new sessions for each caller, because a client may begin any number", async () => {
+  const { store, bus } = createCluster();
+  let nowMs = 0;
+  const records = createSessionRecords({
+    shared: { instance: "1", store, bus },
+    runtime: { ...runtime, monotonicMs: () => nowMs },
+    sessionIdleMs: 1000,
+    maxNewBytes: 10_000,
+  });
+  const begin = (id: string, owner: string) =>
+    records.create(id, owner, {
+      revision: "2025-11-25",
+      client: {},
+      capabilities: { experimental: { x: "x".repeat(4000) } },
+      subscriptions: [],
+    });
+  await begin("1", "aki");
+  await begin("2", "aki");
+  await expect(begin("3", "aki")).rejects.toMatchObject({ kind: "busy" });
+  await begin("4", "bot");
+  expect((await store.list(sessionKind)).map(({ key }) => key)).toEqual(["1", "2", "4"]);
+  nowMs = 1250;
+  await begin("5", "aki");
+});

@@ -11,7 +11,9 @@ interface SessionRecordsOptions {
   readonly shared: Pick<SharedState, "instance" | "store" | "bus">;
   /** Time after the last use in which a session exists; see `LegacySessionOptions`. */
   readonly sessionIdleMs?: number;
-  readonly runtime: Pick<Runtime, "wait">;
+  /** Of the new records of one caller at this instance, within the time that a record exists. */
+  readonly maxNewBytes?: number;
+  readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
 }
 
 type Change = Exclude<SessionChange, { readonly kind: "opened" }>;
@@ -25,13 +27,27 @@ const retryMs = 500;
 const maxForwardedLength = 256 * 1024;
 
 export function createSessionRecords(options: SessionRecordsOptions): SessionRecords {
-  const { shared, sessionIdleMs = 30 * 60_000, runtime } = options;
+  const { shared, sessionIdleMs = 30 * 60_000, maxNewBytes = 64 * 1024 * 1024, runtime } = options;
   const { instance, store, bus } = shared;
   // A session in use is extended after a quarter of the time.
   const expiresInMs = sessionIdleMs * 1.25;
   /** Changes of each session that wait for the write before them, so that many at once are one write. */
   const waiting = new Map<string, { readonly changes: Change[]; readonly done: Promise<boolean> }>();
   const writing = new Map<string, Promise<unknown>>();
+  /** Bytes of new records by owner. A session that is evicted from memory leaves its record, because another instance may use it. */
+  const newBytes = new Map<string, number>();
+  let countedSinceMs = runtime.monotonicMs();
+
+  function countNew(owner: string, bytes: number): void {
+    if (runtime.monotonicMs() - countedSinceMs >= expiresInMs) {
+      countedSinceMs = runtime.monotonicMs();
+      newBytes.clear();
+    }
+    const total = (newBytes.get(owner) ?? 0) + bytes;
+    if (total > maxNewBytes)
+      throw new ResourceError("busy", "too many sessions have begun; end some, or try again later");
+    newBytes.set(owner, total);
+  }
 
   function publish(news: SessionNews): Promise<void> {
     return bus.publish({ topic, body: { instance, news }, fence: 0 });
@@ -73,7 +89,9 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
 
   return {
     async create(id, owner, session) {
-      await store.put(sessionKind, id, { owner: digest(owner), ...session }, { expiresInMs });
+      const value = { owner: digest(owner), ...session };
+      countNew(value.owner, JSON.stringify(value).length);
+      await store.put(sessionKind, id, value, { expiresInMs });
     },
 
     async find(id, owner) {
@@ -104,8 +122,8 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
     follow(hear, signal) {
       const subscriber = {
         message({ body }: { readonly body: unknown }) {
-          const { instance: sender, news } = body as { instance: string; news: SessionNews };
-          if (sender !== instance) hear(news);
+          const { instance: sender, news } = (body ?? {}) as { instance?: string; news?: SessionNews };
+          if (sender !== instance) hear(isNews(news) ? news : { kind: "missed" });
         },
         gap: () => hear({ kind: "missed" }),
       };
@@ -126,6 +144,12 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
 function applied(uris: readonly string[], { kind, uri }: Change): readonly string[] {
   if (uris.includes(uri) === (kind === "subscribed")) return uris;
   return kind === "subscribed" ? [...uris, uri] : uris.filter((each) => each !== uri);
+}
+
+/** Another version may tell something else. */
+function isNews(news: unknown): news is SessionNews {
+  const { kind, id } = (news ?? {}) as Readonly<Record<string, unknown>>;
+  return kind === "missed" || (["changed", "ended", "received"].includes(kind as string) && typeof id === "string");
 }
 
 /** Groups and claims of callers need not be readable in the store. */

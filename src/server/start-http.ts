@@ -137,7 +137,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       },
       runtime: pressmark.runtime,
     });
-    tracing = await startTracing({ settings, runtime: pressmark.runtime, env: options.env }, version);
+    const { runtime, shared } = pressmark;
+    tracing = await startTracing({ settings, runtime, env: options.env }, version, shared?.instance);
     const protocol = createServerProtocol(pressmark, features, {
       version,
       isPrivate: gate !== undefined,

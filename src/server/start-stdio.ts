@@ -28,8 +28,8 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
     pressmark.register.served = { version };
     const features = createFeatures({ pressmark, tools: options.tools });
     const prepared = features.prepare(caller);
-    const { settings, runtime } = pressmark;
-    tracing = await startTracing({ settings, runtime, env: options.env }, version);
+    const { settings, runtime, shared } = pressmark;
+    tracing = await startTracing({ settings, runtime, env: options.env }, version, shared?.instance);
     const protocol = createServerProtocol(pressmark, features, { version, tracing });
     // Choosing from a whole list takes longer than a host takes to ask for the instructions, which it does once.
     if (pressmark.mounts.some(({ source }) => source.isRanked))

@@ -281,7 +281,8 @@ async function startTwo() {
     callers: [],
     runtime: { now: Date.now, log: () => undefined },
   });
-  const gates = [1, 2].map((pid) => createTokenGate({ admissions, shared, pid, monotonicMs: () => 0 }));
+  const clock = { ms: 0 };
+  const gates = [1, 2].map((pid) => createTokenGate({ admissions, shared, pid, monotonicMs: () => clock.ms }));
   const urls: URL[] = [];
   for (const { gate } of gates) {
     const { listening } = await serveFake({}, { gate, elsewhere: (_, response) => Boolean(response.end("page")) });
@@ -289,7 +290,7 @@ async function startTwo() {
   }
   const open = (at: number, path: string, init: RequestInit = {}) =>
     fetch(new URL(path, urls[at]), { redirect: "manual", ...init });
-  return { store, gates, open };
+  return { store, gates, open, clock };
 }
 
 const cookieIn = ({ headers }: Response) => (headers.get("set-cookie") ?? "").split(";")[0]!;
@@ -319,5 +320,20 @@ describe("browsers of two instances", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
     store.takeAway(false);
     expect((await open(1, "/", { headers })).status).toBe(200);
+  });
+
+  it("sign in again after their record has expired, also at the instance where they signed in", async () => {
+    const { store, open, clock } = await startTwo();
+    const signedIn = await open(0, "/sign-in", { method: "POST", body: new URLSearchParams({ token }) });
+    const headers = { cookie: cookieIn(signedIn) };
+    for (const at of [0, 1]) expect((await open(at, "/", { headers })).status).toBe(200);
+    clock.ms += 3_600_000;
+    store.takeAway(true);
+    for (const at of [0, 1]) expect((await open(at, "/", { headers })).status).toBe(200);
+    store.takeAway(false);
+    // As after 24 hours.
+    for (const { key } of await store.list("visits")) await store.remove("visits", key);
+    clock.ms += 3_600_000;
+    for (const at of [0, 1]) expect((await open(at, "/", { headers })).status).toBe(401);
   });
 });

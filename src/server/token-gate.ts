@@ -8,7 +8,7 @@ import { isFollowedLink } from "../transport/guard.ts";
 import type { GateRefusal, RequestGate } from "../transport/node-handler.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
-import type { BrowserRecords } from "./browser-records.ts";
+import type { BrowserRecords, StoredVisit } from "./browser-records.ts";
 import { tokenPage, type TurnedAway } from "./token-page.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
 import { hashToken, tokenPrefix } from "./token-store.ts";
@@ -36,6 +36,12 @@ export interface TokenGate {
   newCode(): string;
 }
 
+interface Visit {
+  readonly caller: Caller;
+  /** By the monotonic clock. */
+  readonly checkedUntilMs: number;
+}
+
 /** Lets a program recognise Pressmark without the token. */
 export const challenge = 'Bearer realm="pressmark"';
 
@@ -48,6 +54,10 @@ const maxVisitors = 256;
 const maxCookies = 4;
 const codeBytes = 16;
 const visitBytes = 32;
+/** A browser whose record other instances share is looked up again after this time: the record expires. */
+const recheckMs = 600_000;
+/** The same, if the store could not be reached. */
+const recheckAwayMs = 60_000;
 const signInPath = "/sign-in";
 const maxFormBytes = 8192;
 /** The token may be valid, so the client must keep it. */
@@ -62,7 +72,7 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
   /** Browsers that were admitted, by digest of their cookie. */
-  const visits = new Map<string, Caller>();
+  const visits = new Map<string, Visit>();
   const admitted = new WeakMap<IncomingMessage, Caller>();
 
   const nameOf = (request: IncomingMessage): string => cookieName(request, shared?.cookieSuffix);
@@ -71,20 +81,31 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     const keys = cookiesOf(request).flatMap(([name, value]) => (name === nameOf(request) ? [keyOf(value)] : []));
     for (const key of keys) {
       const visit = visits.get(key);
-      if (visit && !visit.ended?.aborted) return visit;
+      if (visit && !visit.caller.ended?.aborted && monotonicMs() < visit.checkedUntilMs) return visit.caller;
     }
-    return shared && keys.length > 0 ? ofOtherInstance(keys.slice(0, maxCookies), shared) : undefined;
+    return shared && keys.length > 0 ? fromRecords(keys.slice(0, maxCookies), shared) : undefined;
+  }
+
+  function remember(key: string, caller: Caller, forMs: number): Caller {
+    visits.set(key, { caller, checkedUntilMs: monotonicMs() + forMs });
+    trim(visits, maxVisitors);
+    return caller;
   }
 
   /** Remembers the browser, so that the next request needs no query. */
-  async function ofOtherInstance(keys: readonly string[], records: BrowserRecords): Promise<Caller | undefined> {
+  async function fromRecords(keys: readonly string[], records: BrowserRecords): Promise<Caller | undefined> {
     for (const key of keys) {
-      const visit = await records.findVisit(key);
+      const known = visits.get(key)?.caller;
+      let visit: StoredVisit | undefined;
+      try {
+        visit = await records.findVisit(key);
+      } catch (cause) {
+        if (known && !known.ended?.aborted) return remember(key, known, recheckAwayMs);
+        throw cause;
+      }
       const caller = visit && (visit.hash === undefined ? admissions.owner : admissions.findByHash(visit.hash));
-      if (!caller) continue;
-      visits.set(key, caller);
-      trim(visits, maxVisitors);
-      return caller;
+      if (caller) return remember(key, caller, recheckMs);
+      if (!visit) visits.delete(key);
     }
     return undefined;
   }
@@ -115,8 +136,7 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     hash?: string,
   ): void | Promise<void> {
     const visit = randomBytes(visitBytes).toString("base64url");
-    visits.set(keyOf(visit), caller);
-    trim(visits, maxVisitors);
+    remember(keyOf(visit), caller, shared ? recheckMs : Infinity);
     const send = () => sendIn(request, response, visit);
     return shared ? shared.addVisit(keyOf(visit), { hash }).then(send) : send();
   }

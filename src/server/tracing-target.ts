@@ -24,12 +24,13 @@ export interface TracingTarget {
 export async function startTracing(
   { settings, runtime, env }: { settings: ServerSettings; runtime: Runtime; env: Runtime["env"] },
   version: string,
+  instance?: string,
 ): Promise<Tracing | undefined> {
   const target = tracingTarget(settings.tracing, env);
   if (!target) return undefined;
   try {
     const { openTracing } = await import("./tracing.ts");
-    return await openTracing(target, { version, runtime });
+    return await openTracing(target, { version, instance, runtime });
   } catch (cause) {
     if (target.isConfigured || !(cause instanceof ResourceError)) throw cause;
     runtime.log("warn", `nothing is traced: ${cause.message}`);

@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { listInstances } from "../state/instances.ts";
+import { useDatabase } from "../state/test-database.ts";
 import { startStdio } from "./start-stdio.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
 import { startTraceReceiver } from "./test-trace-receiver.ts";
 import { tracingTarget } from "./tracing-target.ts";
 
+const database = useDatabase();
 const trace = "0af7651916cd43dd8448eb211c80319c";
 const parent = "b7ad6b7169203331";
 const versionKey = "io.modelcontextprotocol/protocolVersion";
@@ -147,6 +150,18 @@ describe("tracing", () => {
       expect.objectContaining({ kind: server, name: "resources/read" }),
     );
     expect(there?.resource["service.instance.id"]).toBeDefined();
+  });
+
+  it.skipIf(database.missing)("names the instance as the shared state does", async () => {
+    const receiver = await startTraceReceiver();
+    const one = await start({
+      server: { state: database.url(), tracing: { endpoint: receiver.url } },
+      mounts: mounts(),
+    });
+    await ask(one.url, "resources/list", {});
+    const [instance] = await listInstances(database.open());
+    await one.end();
+    expect(receiver.spans[0]?.resource["service.instance.id"]).toBe(instance!.id);
   });
 
   it("covers messages over stdio", async () => {

@@ -96,6 +96,20 @@ describe.skipIf(missing)("a backup", () => {
     await expect.poll(() => [...told].sort()).toEqual(["sets", "tokens"]);
   });
 
+  it("leaves records that running instances do not read again", async () => {
+    const { database, store } = await opened();
+    await store.put("keys", "cursor", { key: "old" });
+    await store.put("keys", "other", { key: "old" });
+    const lines = await backupOf(database);
+    await store.put("keys", "cursor", { key: "new" });
+    await store.remove("keys", "other");
+    await restoreBackup(database, from(lines), { replace: true, keep: ["keys"] });
+    expect((await store.list("keys")).map(({ key, value }) => [key, value["key"]])).toEqual([
+      ["cursor", "new"],
+      ["other", "old"],
+    ]);
+  });
+
   it.each<readonly [string, (lines: string[]) => string[], RegExp]>([
     ["is cut", (lines) => lines.slice(0, -1), /its end is missing/],
     ["lacks a line", (lines) => lines.toSpliced(2, 1), /its checksum does not fit/],

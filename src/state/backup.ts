@@ -85,6 +85,12 @@ async function* entriesIn(sql: SharedSql): AsyncGenerator<BackupEntry> {
   }
 }
 
+export interface RestoreOptions {
+  readonly replace?: boolean;
+  /** Kinds of which records that are there are not replaced: running instances do not read them again. */
+  readonly keep?: readonly string[];
+}
+
 /**
  * All or nothing: nothing is changed if a line is missing, damaged or unknown. The tables must exist. Without `replace`, records and logs
  * must be empty.
@@ -92,7 +98,7 @@ async function* entriesIn(sql: SharedSql): AsyncGenerator<BackupEntry> {
 export async function restoreBackup(
   database: SharedDatabase,
   lines: AsyncIterable<string>,
-  { replace = false }: { readonly replace?: boolean } = {},
+  { replace = false, keep = [] }: RestoreOptions = {},
 ): Promise<BackupCounts> {
   return database.transaction(async (sql) => {
     await sql.query("lock table records, logs in exclusive mode");
@@ -102,8 +108,10 @@ export async function restoreBackup(
       ]);
     // Instances that run read everything again, also what is no longer there.
     await tellAll();
-    if (replace) for (const table of ["records", "logs"]) await sql.query(`delete from ${table}`);
-    else await checkEmpty(sql, database.schema);
+    if (replace) {
+      await sql.query("delete from records where kind <> all($1::text[])", [keep]);
+      await sql.query("delete from logs");
+    } else await checkEmpty(sql, database.schema);
     const counts = await insertAll(sql, lines);
     await tellAll();
     return counts;
@@ -161,7 +169,8 @@ async function insertRecords(sql: SharedSql, records: readonly BackupRecord[]): 
   await sql.query(
     `insert into records (kind, key, value, version, expires)
      select kind, key, value::json, nextval('record_versions'), nullif(expires, '')::timestamptz
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (kind, key, value, expires)`,
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (kind, key, value, expires)
+     on conflict do nothing`,
     [
       records.map(({ kind }) => kind),
       records.map(({ key }) => key),

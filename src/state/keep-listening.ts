@@ -57,34 +57,46 @@ export async function keepListening({ attach, channel, hear, runtime, signal }: 
   }
 }
 
-/** Resolves with the reason when the connection has ended or no longer responds. */
+/** Resolves with the reason when the connection has ended or no longer responds. It may last for months, so each check leaves nothing behind. */
 async function untilBroken(
   { client, over }: Attached,
   { wait }: Pick<Runtime, "wait">,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const stop = new AbortController();
-  const until = AbortSignal.any([signal, stop.signal]);
-  const ended = over.then((cause) => ({ cause: cause ?? unavailable("the connection was closed") }));
-  const aborted = unlessAborted(new Promise<never>(() => undefined), until).catch(() => ({ cause: undefined }));
-  const after = (ms: number) => wait(ms, until).catch(() => undefined);
+  const ending = new AbortController();
+  const until = AbortSignal.any([signal, ending.signal]);
+  let reason: unknown;
+  void over.then((cause) => {
+    reason = cause ?? unavailable("the connection was closed");
+    ending.abort();
+  });
+  for (;;) {
+    await wait(checkMs, until).catch(() => undefined);
+    if (until.aborted) return reason;
+    const failed = await failureOf(client, wait, until);
+    if (until.aborted) return reason;
+    if (failed !== undefined) return failed.cause;
+  }
+}
+
+/** Undefined if the database responds in time, or the signal is aborted. */
+async function failureOf(
+  client: Attached["client"],
+  wait: Runtime["wait"],
+  signal: AbortSignal,
+): Promise<{ readonly cause: unknown } | undefined> {
+  const done = new AbortController();
+  const responded = client.query("select").then(
+    () => undefined,
+    (cause: unknown) => ({ cause }),
+  );
+  const late = wait(answerMs, AbortSignal.any([signal, done.signal])).then(
+    () => ({ cause: unavailable(`the database did not respond within ${answerMs} ms`) }),
+    () => undefined,
+  );
   try {
-    for (;;) {
-      const broken = await Promise.race([ended, aborted, after(checkMs)]);
-      if (broken !== undefined) return broken.cause;
-      const silent = unavailable(`the database did not respond within ${answerMs} ms`);
-      const failed = await Promise.race([
-        ended,
-        aborted,
-        client.query("select").then(
-          () => undefined,
-          (cause: unknown) => ({ cause }),
-        ),
-        after(answerMs).then(() => ({ cause: silent })),
-      ]);
-      if (failed !== undefined) return failed.cause;
-    }
+    return await Promise.race([responded, late]);
   } finally {
-    stop.abort();
+    done.abort();
   }
 }

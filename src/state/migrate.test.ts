@@ -30,6 +30,17 @@ async function columns(database: SharedDatabase): Promise<string[]> {
 }
 
 describe("the migrations of this version", () => {
+  it.each(["user", "default", "order"])("creates a schema that is named as a word of SQL: %s", async (schema) => {
+    const database = open({ url: url().replace(/schema=.*/, `schema=${schema}`) });
+    await migrate(database, stateMigrations);
+    expect(
+      await database.query(
+        "select table_schema from information_schema.tables where table_name = 'leases' and table_schema = $1",
+        [schema],
+      ),
+    ).toHaveLength(1);
+  });
+
   it("are numbered from 1", () => {
     expect(stateMigrations.map(({ number }) => number)).toEqual(stateMigrations.map((_each, index) => index + 1));
   });
@@ -96,9 +107,9 @@ describe.skipIf(missing)("migrate", () => {
     target.password = "plain";
     const database = open({ url: target.href });
     expect((await failureOf(migrate(database, stateMigrations))).message).toContain(
-      `CREATE SCHEMA ${database.schema} AUTHORIZATION "plain"`,
+      `CREATE SCHEMA "${database.schema}" AUTHORIZATION "plain"`,
     );
-    await server().run("postgres", `CREATE SCHEMA ${database.schema} AUTHORIZATION "plain"`);
+    await server().run("postgres", `CREATE SCHEMA "${database.schema}" AUTHORIZATION "plain"`);
     expect(await migrate(database, stateMigrations)).toHaveLength(stateMigrations.length);
   });
 

@@ -78,9 +78,9 @@ async function prepareSchema(sql: SharedSql, schema: string): Promise<void> {
   if (row && !row.exists) {
     if (!row.may)
       throw lastingFailure(
-        `the role of "server.state" may not create the schema ${quote(schema)}; let an administrator run: CREATE SCHEMA ${schema} AUTHORIZATION ${quote(row.role)}`,
+        `the role of "server.state" may not create the schema ${quote(schema)}; let an administrator run: CREATE SCHEMA "${schema}" AUTHORIZATION ${quote(row.role)}`,
       );
-    await sql.query(`create schema ${schema}`);
+    await sql.query(`create schema "${schema}"`);
   }
   await sql.query(
     `create table migrations (

@@ -26,17 +26,19 @@ export async function moveLog(
   const before = progress;
   let sameTime = 0;
   let moved = 0;
-  let batch: RecordValue[] = [];
+  let batch: (RecordValue & { readonly time: string })[] = [];
 
   async function flush(): Promise<void> {
     if (batch.length === 0) return;
     const texts = batch.map((entry) => JSON.stringify(entry));
+    // PostgreSQL reads no member of a JSON text that has U+0000 anywhere.
+    const times = batch.map(({ time }) => time);
     await database.transaction(async (sql) => {
       await sql.query(
         `insert into logs (log, value, at)
-         select $1, entry::json, (entry::json ->> 'time')::timestamptz
-         from unnest($2::text[]) with ordinality as given (entry, place) order by place`,
-        [log, texts],
+         select $1, entry::json, time::timestamptz
+         from unnest($2::text[], $3::text[]) with ordinality as given (entry, time, place) order by place`,
+        [log, texts, times],
       );
       await sql.query(
         `insert into records (kind, key, value, version) values ($1, $2, $3::json, nextval('record_versions'))

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { queryObjects } from "node:v8";
 import { connect } from "@nats-io/transport-node";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -115,6 +116,16 @@ describe("a bus in NATS", () => {
     const distrustful = await open(`tls://127.0.0.1:${port}`, logged);
     await vi.waitFor(() => expect(logged.join()).toContain("NATS is not reachable"), { timeout: 40_000 });
     expect(distrustful.status.isConnected).toBe(false);
+  });
+
+  it("keeps nothing of each message on a connection that lasts", async () => {
+    const bus = await open(`nats://127.0.0.1:${(await start()).port}`);
+    const publishMany = async (): Promise<number> => {
+      for (let body = 0; body < 1000; body += 1) await bus.publish({ topic: "a", body, fence: 0 });
+      return queryObjects(Promise, { format: "count" });
+    };
+    const before = await publishMany();
+    expect((await publishMany()) - before).toBeLessThan(500);
   });
 
   it("reports a gap when the stream was removed, and creates it again", async () => {

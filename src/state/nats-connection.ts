@@ -15,6 +15,8 @@ export interface NatsConnection {
   consume(afterSeq: number): Promise<ConsumerMessages>;
   /** Resolves when the connection has ended. */
   readonly over: Promise<void>;
+  /** Aborted when the connection has ended. */
+  readonly ended: AbortSignal;
   /** Never waits for the other side. */
   end(): void;
 }
@@ -72,6 +74,8 @@ export async function connectNats(
   const manager = await jetstream.jetstreamManager(connection, { checkAPI: false, timeout: requestMs });
   const client = jetstream.jetstream(connection, { timeout: requestMs });
   const name = streamName(schema);
+  const ending = new AbortController();
+  const over = connection.closed().then(() => ending.abort());
   return {
     client,
     manager,
@@ -104,7 +108,8 @@ export async function connectNats(
       });
       return consumer.consume({ max_messages: 200, expires: 10_000, idle_heartbeat: heartbeatMs });
     },
-    over: connection.closed().then(() => undefined),
+    over,
+    ended: ending.signal,
     end() {
       connection.close().catch(() => undefined);
     },

@@ -81,9 +81,11 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
     for (;;) {
       try {
         const connection = await unlessAborted(connected(), until);
-        // A request does not end with its connection by itself.
-        const broken = connection.over.then(() => Promise.reject(unavailable("the connection to NATS ended")));
-        if (await Promise.race([attempt(connection, out), broken])) {
+        // A request does not end with its connection by itself. A promise of the connection would keep something of every message.
+        const isStored = await unlessAborted(attempt(connection, out), connection.ended, () =>
+          unavailable("the connection to NATS ended"),
+        );
+        if (isStored) {
           published += 1;
           return;
         }

@@ -29,7 +29,7 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
   const begin = (mode: string): string =>
     [
       `begin transaction isolation level ${mode}`,
-      `set local search_path = ${schema}`,
+      `set local search_path = "${schema}"`,
       `set local statement_timeout = ${timeoutMs}`,
       `set local lock_timeout = ${timeoutMs}`,
       `set local idle_in_transaction_session_timeout = ${timeoutMs}`,

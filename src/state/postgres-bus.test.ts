@@ -79,6 +79,21 @@ describe("a bus in PostgreSQL", () => {
     await bus.close();
   });
 
+  it("reports a gap for a row that is not JSON, and delivers what follows", async () => {
+    const database = await prepare();
+    const bus = createPostgresBus({ database, runtime: test.runtime });
+    const listener = await listenTo(bus, "a");
+    await database.query("insert into topics values ('a', 1, 0)");
+    await database.query("insert into changes values ('a', 1, 0, '{')");
+    await bus.publish({ topic: "a", body: 2, fence: 0 });
+    await vi.waitFor(() => expect(listener.seen).toEqual(["gap", 2]));
+    await database.query("select pg_notify($1, 'a x')", [`${database.schema}_bus`]);
+    await bus.publish({ topic: "a", body: 3, fence: 0 });
+    await vi.waitFor(() => expect(listener.seen).toEqual(["gap", 2, 3]));
+    await vi.waitFor(() => expect(bus.status).toMatchObject({ isConnected: true, lag: 0 }));
+    await bus.close();
+  });
+
   it("finds messages whose notification was missed", async () => {
     const database = await prepare();
     const bus = createPostgresBus({ database, runtime: test.runtime, pollMs: 20 });

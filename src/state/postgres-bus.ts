@@ -75,7 +75,7 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
           const topic = payload.slice(0, at);
           const position = positions.get(topic);
           if (!position) return;
-          position.notified = Math.max(position.notified, Number(payload.slice(at + 1)));
+          position.notified = Math.max(position.notified, Number(payload.slice(at + 1)) || 0);
           dirty.add(topic);
           waker.wake();
         },
@@ -163,8 +163,12 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
       const isNext: boolean = seq === position.last + 1;
       position.last = seq;
       if (!isNext) topics.gap(topic);
-      const message: BusMessage = { topic, fence: Number(fence), body: JSON.parse(body as string) };
-      topics.deliver(message);
+      const message = toMessage(topic, Number(fence), body);
+      if (message) topics.deliver(message);
+      else {
+        runtime.log("warn", "the bus received a message that is not Pressmark's", { topic });
+        topics.gap(topic);
+      }
     }
     if (position.last >= end || positions.get(topic) !== position) return;
     if (rows[0]?.seq === null) {
@@ -220,4 +224,13 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
       );
     },
   };
+}
+
+/** Undefined if the row is not JSON. */
+function toMessage(topic: string, fence: number, body: string | null): BusMessage | undefined {
+  try {
+    return { topic, fence, body: JSON.parse(String(body)) };
+  } catch {
+    return undefined;
+  }
 }

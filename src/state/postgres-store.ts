@@ -16,8 +16,9 @@ interface RecordRow {
 }
 
 const pageSize = 500;
-/** How often expired rows are removed. Until then they are ignored. */
+/** How often expired rows are removed, and how many in one statement. Until then they are ignored. */
 const purgeMs = 60_000;
+const purgedAtOnce = 10_000;
 /** A time that is longer than this does not end. */
 const foreverMs = 100 * 365 * 86_400_000;
 
@@ -75,12 +76,22 @@ export function createPostgresStore({ database, runtime }: PostgresStoreOptions)
     while (!closing.signal.aborted) {
       await runtime.wait(purgeMs, closing.signal).catch(() => undefined);
       if (closing.signal.aborted) return;
-      await database
-        .query(
-          `delete from records where ctid = any(array(select ctid from records where expires <= clock_timestamp() limit 10000))
-             and expires <= clock_timestamp()`,
-        )
-        .catch((cause: unknown) => runtime.log("warn", "expired records cannot be removed at present", { cause }));
+      await purgeAll().catch((cause: unknown) =>
+        runtime.log("warn", "expired records cannot be removed at present", { cause }),
+      );
+    }
+  }
+
+  /** Clients may have created more than one statement removes in time. */
+  async function purgeAll(): Promise<void> {
+    while (!closing.signal.aborted) {
+      const [row] = await database.query<{ removed: number }>(
+        `with gone as (
+           delete from records where ctid = any(array(select ctid from records where expires <= clock_timestamp() limit ${purgedAtOnce}))
+             and expires <= clock_timestamp() returning 1)
+         select count(*) as removed from gone`,
+      );
+      if ((row?.removed ?? 0) < purgedAtOnce) return;
     }
   }
 

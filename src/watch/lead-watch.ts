@@ -12,6 +12,18 @@ export type WatchMessage =
   | { readonly kind: "armed"; readonly isNew?: true }
   | { readonly kind: "changes"; readonly changes: readonly SourceChange[] };
 
+/** Undefined for what this version does not know: another version or program may have sent it. */
+export function parseWatchMessage(body: unknown): WatchMessage | undefined {
+  const { kind, isNew, changes } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (kind === "armed") return isNew === true ? { kind, isNew } : { kind };
+  return kind === "changes" && Array.isArray(changes) && changes.every(isChange) ? { kind, changes } : undefined;
+}
+
+function isChange(value: unknown): value is SourceChange {
+  const { kind, path } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return kind === "lost" || (["changed", "appeared", "gone"].includes(kind as string) && typeof path === "string");
+}
+
 export interface WatchLeader {
   /** Changes that are not published yet. */
   readonly pending: number;

@@ -9,7 +9,7 @@ import { type Call, serverCaller } from "../resources.ts";
 import type { Runtime, Source, SourceChange, SourceWatch } from "../source.ts";
 import type { Bus, BusMessage } from "../state/bus.ts";
 import type { Leases } from "../state/leases.ts";
-import { leadWatch, type WatchLeader, type WatchMessage } from "./lead-watch.ts";
+import { leadWatch, parseWatchMessage, type WatchLeader } from "./lead-watch.ts";
 
 export interface ShareWatchOptions {
   /** Name of the mount. */
@@ -86,7 +86,8 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
       }
     };
     const message = ({ body }: BusMessage): void => {
-      const received = body as WatchMessage;
+      const received = parseWatchMessage(body);
+      if (!received) return miss();
       if (received.kind === "changes") for (const { queue } of listeners) queue.pushAll(received.changes);
       else if (received.isNew) {
         miss();
@@ -123,7 +124,7 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
 
   async function answerOthers(of: Run, leader: WatchLeader, signal: AbortSignal): Promise<void> {
     const message = ({ body }: BusMessage): void => {
-      const { from, isAsking } = body as PresenceMessage;
+      const { from, isAsking } = (body ?? {}) as Partial<PresenceMessage>;
       if (from !== own) of.othersMs = runtime.monotonicMs();
       if (isAsking) leader.answer();
     };

@@ -102,6 +102,8 @@ export interface Backend {
 
 export function createBackend(): Backend {
   const memory = createMemory({ "a.txt": "first" });
+  // An instance that closes must not end the watches of the others.
+  const { close: _close, ...source } = memory.source;
   let watching = 0;
   const failing = new Set<(cause: Error) => void>();
   const backend: Backend = {
@@ -114,10 +116,10 @@ export function createBackend(): Backend {
       for (const each of failing) each(cause);
     },
     source: {
-      ...memory.source,
+      ...source,
       async watch(call) {
         if (backend.failure) throw backend.failure;
-        const inner = (await memory.source.watch?.(call)) as SourceWatch;
+        const inner = (await source.watch?.(call)) as SourceWatch;
         watching += 1;
         call.signal.addEventListener("abort", () => void (watching -= 1), { once: true });
         const broken = new Promise<never>((_, reject) => failing.add(reject));

@@ -154,6 +154,24 @@ describe.each(kinds)("a watch that instances share through $name", ({ missing, w
     await untilAllSee([listener], "b.txt");
   });
 
+  it("announces that changes may be missed for messages that it does not understand", async () => {
+    const first = await open();
+    const listener = await listen(first.source);
+    const lease = (await first.leases.list()).find(({ name }) => name === "watch:notes");
+    const bodies = [null, 1, { kind: "later" }, { kind: "changes" }, { kind: "changes", changes: [null] }];
+    const changes = [{ kind: "changed" }, { kind: "later", path: "a.txt" }, "x"];
+    const odd = [...bodies, ...changes.map((change) => ({ kind: "changes", changes: [change] }))];
+    for (const [at, body] of odd.entries()) {
+      await first.bus.publish({ topic: "mount:notes", body, fence: lease!.fence });
+      await vi.waitFor(() => expect(listener.seen, JSON.stringify(body)).toEqual(Array(at + 1).fill("lost")), slow);
+    }
+    await first.bus.publish({ topic: "listeners:notes", body: null, fence: 0 });
+    backend.memory.set("b.txt", "x");
+    await listener.until("appeared b.txt");
+    expect(listener.failure).toBeUndefined();
+    expect(first.logged.join("\n")).not.toContain("a subscriber failed");
+  });
+
   it("survives a restart of the database and of the bus", async () => {
     const [first, second] = [await open(), await open()];
     const listeners = [await listen(first.source), await listen(second.source)];

@@ -108,14 +108,16 @@ async function readers(pattern: string): Promise<Set<string>> {
   return new Set(lines.map((line) => (JSON.parse(line) as { instance: string }).instance));
 }
 
+async function figuresOf({ port }: Served): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: owner })).text();
+}
+
 describe.skipIf(missing)("two instances with one database", () => {
   it("show the figures of what they share, as the pages and the alerts name them", async () => {
     const page = readFileSync(new URL("../../docs/monitoring.md", import.meta.url), "utf8");
     const table = page.slice(page.indexOf("Servers that share their state"), page.indexOf("## On the terminal"));
     const named = Array.from(table.matchAll(/`(pressmark_\w+)`/g), ([, name]) => name!);
     expect(named.length).toBeGreaterThan(8);
-    const figuresOf = async ({ port }: Served) =>
-      (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: owner })).text();
     for (const instance of instances) {
       const text = await figuresOf(instance);
       expect(named.filter((name) => !text.includes(`\n${name}`))).toEqual([]);

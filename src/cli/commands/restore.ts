@@ -21,10 +21,13 @@ export default defineCommand({
       const { sharedMigrations } = await import("../../server/shared-migrations.ts");
       const { migrate } = await import("../../state/migrate.ts");
       const { restoreBackup } = await import("../../state/backup.ts");
+      const { keyKind } = await import("../../server/cursor-key.ts");
       const input = file === "-" ? world.input : await openFile(resolve(world.folder, file));
       try {
         await migrate(database, sharedMigrations);
-        const { records, entries } = await restoreBackup(database, linesOf(input), { replace: flags.replace });
+        // Instances that run read the key for cursors only when they start.
+        const options = { replace: flags.replace, keep: [keyKind] };
+        const { records, entries } = await restoreBackup(database, linesOf(input), options);
         if (!world.isQuiet) world.err.write(`pressmark: restored ${records} records and ${entries} log entries\n`);
       } finally {
         input.destroy();

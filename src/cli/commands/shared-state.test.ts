@@ -110,6 +110,18 @@ describe.skipIf(missing)("pressmark migrate", () => {
         Array.from({ length: 1310 }, (_each, n) => n),
       );
     });
+    // Revoked and removed for all instances: another run does not bring them back.
+    await withStore(async (store) => {
+      await store.remove("tokens", token.id);
+      await store.remove("sets", '["review"]');
+    });
+    expect((await run(["migrate", "--from-embedded"])).out).toContain(
+      "tokens: 0 copied, 1 already there\nsets: 0 copied, 2",
+    );
+    await withStore(async (store) => {
+      expect(await store.list("tokens")).toEqual([]);
+      expect((await store.list("sets")).map(({ key }) => key)).toEqual(['["own","aki"]']);
+    });
     expect(createTokenStore(state, file).list()).toHaveLength(1);
     let kept = 0;
     for await (const _entry of readAuditLog(folder)) kept += 1;
@@ -157,7 +169,7 @@ describe.skipIf(missing)("pressmark backup and restore", () => {
     await fillEmbedded();
     await run(["migrate", "--from-embedded"]);
     const saved = await run(["backup", "state.jsonl"]);
-    expect(saved).toMatchObject({ code: 0, out: "", err: "pressmark: saved 6 records and 1300 log entries\n" });
+    expect(saved).toMatchObject({ code: 0, out: "", err: "pressmark: saved 9 records and 1300 log entries\n" });
     expect(statSync(join(stand.folder, "state.jsonl")).mode & 0o777).toBe(0o600);
     const text = readFileSync(join(stand.folder, "state.jsonl"), "utf8");
     const lastLine = text.trimEnd().split("\n").at(-1);
@@ -165,12 +177,12 @@ describe.skipIf(missing)("pressmark backup and restore", () => {
 
     const refused = await run(["restore", "state.jsonl"]);
     expect(refused.code).not.toBe(0);
-    expect(refused.err).toMatch(/already contains 6 records and 1300 log entries; add --replace/);
+    expect(refused.err).toMatch(/already contains 9 records and 1300 log entries; add --replace/);
     expect((await run(["restore", "state.jsonl", "--replace"])).code).toBe(0);
 
     const elsewhere = { env: { STATE: `${url()}_other` } };
     const restored = await run(["restore", "-"], { ...elsewhere, input: text });
-    expect(restored).toMatchObject({ code: 0, err: "pressmark: restored 6 records and 1300 log entries\n" });
+    expect(restored).toMatchObject({ code: 0, err: "pressmark: restored 9 records and 1300 log entries\n" });
     const again = await run(["backup", "-"], elsewhere);
     expect(again.out.trimEnd().split("\n").slice(1, -1)).toEqual(text.trimEnd().split("\n").slice(1, -1));
     expect(lastLine).toMatch(/"sha256":"[0-9a-f]{64}"/);

@@ -241,4 +241,36 @@ describe.skipIf(test.missing)("the shared index", () => {
     await shared.put([document("new", "tea merger")]);
     expect(await find("merger", { visibility })).toEqual([]);
   });
+
+  it("hides new documents from a caller who saw all of a mount, however few have changed since", async () => {
+    await shared.put(Array.from({ length: 400 }, (_, at) => document(`${at}`, "tea kettle")));
+    const visibility = createVisibility();
+    const ids = await shared.addresses(0, 1000);
+    visibility.decide(
+      ids.at(-1)!.id,
+      ids.map(({ id }) => id),
+    );
+    expect((await find("tea", { visibility })).length).toBe(10);
+    // As many documents as before: one was removed.
+    await shared.remove("docs", [{ path: "7" }]);
+    await shared.put([document("secret", "tea merger")]);
+    expect(await find("merger")).toEqual(["secret"]);
+    expect(await find("merger", { visibility })).toEqual([]);
+    visibility.decide((await shared.addresses(ids.at(-1)!.id, 10)).at(-1)!.id, []);
+    expect(await find("merger", { visibility })).toEqual([]);
+    expect(await find("path:secret", { visibility })).toEqual([]);
+  });
+
+  it("finds the first visible documents of a mount that was hidden, however few have changed since", async () => {
+    await shared.put(Array.from({ length: 400 }, (_, at) => document(`${at}`, "tea kettle")));
+    const visibility = createVisibility();
+    visibility.decide((await shared.addresses(0, 1000)).at(-1)!.id, []);
+    expect(await find("tea", { visibility })).toEqual([]);
+    for (const path of ["hidden", "shown"]) {
+      await shared.put([document(path, "tea merger")]);
+      const [added] = await shared.addresses(visibility.upTo, 10);
+      visibility.decide(added!.id, path === "shown" ? [added!.id] : []);
+      expect(await find("merger", { visibility })).toEqual(path === "shown" ? ["shown"] : []);
+    }
+  });
 });

@@ -30,6 +30,8 @@ interface Counted {
   readonly upTo: number;
   readonly round: number;
   readonly visible: VisibleMount;
+  /** Whether all documents are visible. */
+  readonly isWhole: boolean;
   /** By element. */
   readonly counts: Map<number, number>;
 }
@@ -46,11 +48,7 @@ export function createVisibleMounts() {
   return async (sql: SharedSql, rows: readonly MountRow[], visibility: Visibility | undefined) => {
     const counted = visibility ? await countMounts(sql, rows, visibility) : undefined;
     const visible = rows.map((row) => counted?.get(row.id)?.visible ?? row).filter(({ documents }) => documents > 0);
-    const partial = new Set(
-      rows
-        .filter((row) => visible.some(({ id, documents }) => id === row.id && documents < row.documents))
-        .map(({ id }) => id),
-    );
+    const partial = new Set(visible.flatMap(({ id }) => (counted?.get(id)?.isWhole === false ? id : [])));
     const seen = new Set(visible.map(({ id }) => id));
 
     return {
@@ -89,12 +87,14 @@ export function createVisibleMounts() {
     let known = remembered.get(visibility);
     if (!known) remembered.set(visibility, (known = new Map()));
     const { upTo, round } = visibility;
-    const stale = rows.filter((row) => {
+    const isStale = (row: MountRow): boolean => {
       const before = known.get(row.id);
       if (!before || before.round !== round) return true;
       const changed = Math.abs(row.changes - before.changes);
       return changed === 0 ? before.upTo !== upTo : changed > row.documents * changedShare;
-    });
+    };
+    const [old, recent] = [rows.filter(isStale), rows.filter((row) => !isStale(row))];
+    const stale = [...old, ...(await findOutdated(sql, recent, visibility, known))];
     if (stale.length > 0) {
       const parameters = createParameters();
       const mounts = parameters.add(intArray(stale.map(({ id }) => id)));
@@ -103,13 +103,58 @@ export function createVisibleMounts() {
          from search_documents d where d.mount = any(${mounts}::integer[]) and ${isVisible("d.id", visibility, parameters)} group by d.mount`,
         parameters.values,
       );
-      for (const { id, name, changes } of stale) {
+      for (const { id, name, changes, documents } of stale) {
         const own = found.find((one) => one.id === id) ?? { documents: 0, passages: 0, tokens: 0 };
-        known.set(id, { changes, upTo, round, visible: { ...own, id, name }, counts: new Map() });
+        const visible = { ...own, id, name };
+        known.set(id, {
+          changes,
+          upTo,
+          round,
+          visible,
+          isWhole: own.documents === documents,
+          counts: new Map(),
+        });
       }
     }
-    return known;
+    // A copy: another search of the same callers may see another state of the index.
+    return new Map(known);
   }
+}
+
+/**
+ * Counts may be somewhat old, but a mount of which everything or nothing was visible must still be so: else its hidden documents are found, or its
+ * visible ones are not. Returns those of which that is no longer true. Only documents that were added since can differ.
+ */
+async function findOutdated(
+  sql: SharedSql,
+  rows: readonly MountRow[],
+  visibility: Visibility,
+  known: Map<number, Counted>,
+): Promise<readonly MountRow[]> {
+  const changed = rows.flatMap((row) => {
+    const before = known.get(row.id)!;
+    const isAllOrNothing = before.isWhole || before.visible.documents === 0;
+    return isAllOrNothing && before.changes !== row.changes ? { row, before } : [];
+  });
+  if (changed.length === 0) return [];
+  const parameters = createParameters();
+  const mounts = parameters.add(intArray(changed.map(({ row }) => row.id)));
+  const after = parameters.add(Math.min(...changed.map(({ before }) => before.upTo)));
+  const shown = isVisible("d.id", visibility, parameters);
+  const found = await sql.query<{ mount: number; shown: boolean; hidden: boolean }>(
+    `select d.mount, bool_or(${shown}) as shown, bool_or(not (${shown})) as hidden
+     from search_documents d where d.id > ${after}::integer and d.mount = any(${mounts}::integer[]) group by d.mount`,
+    parameters.values,
+  );
+  return changed.flatMap(({ row, before }) => {
+    const added = found.find(({ mount }) => mount === row.id);
+    // Counted by a search that saw a later state.
+    const isEarlier = row.changes < before.changes;
+    if (isEarlier || (before.isWhole ? added?.hidden : added?.shown)) return row;
+    const { changes, ...visible } = row;
+    known.set(row.id, { ...before, changes, upTo: visibility.upTo, ...(before.isWhole && { visible }) });
+    return [];
+  });
 }
 
 async function countElements(

@@ -1,0 +1,26 @@
+/** What is special about records in PostgreSQL: expired rows are removed. */
+import { describe, expect, it, vi } from "vitest";
+import { migrate } from "./migrate.ts";
+import { createPostgresStore } from "./postgres-store.ts";
+import { stateMigrations } from "./tables.ts";
+import { useDatabase } from "./test-database.ts";
+
+const test = useDatabase();
+
+describe.skipIf(test.missing)("records in PostgreSQL", () => {
+  it("are all removed after they have expired, however many there are", async () => {
+    const database = test.open();
+    await migrate(database, stateMigrations);
+    await database.query(
+      `insert into records select 'sessions', n::text, '{}'::json, n, clock_timestamp() - interval '1 s' from generate_series(1, 25000) as n
+       union all select 'sessions', 'current', '{}'::json, 0, clock_timestamp() + interval '1 hour'`,
+    );
+    let waits = 0;
+    const wait = (_ms: number, signal: AbortSignal): Promise<void> =>
+      (waits += 1) === 1 ? Promise.resolve() : test.runtime.wait(60_000, signal);
+    const store = createPostgresStore({ database, runtime: { ...test.runtime, wait } });
+    await vi.waitFor(() => expect(waits).toBe(2), { timeout: 20_000 });
+    expect(await database.query("select key from records")).toEqual([{ key: "current" }]);
+    await store.close();
+  });
+});
