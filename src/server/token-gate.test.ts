@@ -318,6 +318,7 @@ describe("browsers of two instances", () => {
     expect((await open(0, "/", { headers })).status).toBe(200);
     const refused = await open(1, "/", { headers });
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect((await open(1, "/sign-in", { method: "POST", body: new URLSearchParams({ token }) })).status).toBe(503);
     store.takeAway(false);
     expect((await open(1, "/", { headers })).status).toBe(200);
   });

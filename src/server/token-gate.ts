@@ -201,8 +201,10 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     if (known && known !== admissions.owner && !admissions.isCurrent()) return tryAgain;
     if (path === signInPath && request.method === "POST") {
       if (!isOwnPage(request)) return "refused";
-      signIn(request, response).catch(() => response.destroy());
-      return "answered";
+      return signIn(request, response).then(
+        () => "answered" as const,
+        () => tryAgain,
+      );
     }
     const code = path === "/" && request.method === "GET" ? codeIn(request.url ?? "") : undefined;
     if (code === undefined) {

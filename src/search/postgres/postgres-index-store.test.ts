@@ -13,6 +13,7 @@ import type { AsyncIndexStore, IndexedDocument, IndexStore, StoreHit, StoreQuery
 import { createVisibility } from "../visibility.ts";
 import { openPostgresIndexStore } from "./postgres-index-store.ts";
 import { searchMigrations } from "./tables.ts";
+import { isNewerVersion } from "./version.ts";
 
 const test = useDatabase();
 
@@ -197,6 +198,27 @@ describe.skipIf(test.missing)("the shared index", () => {
     await shared.removeBelow("docs", "");
     for (const table of ["search_frequencies", "search_documents", "search_passages", "search_mounts"])
       expect(await database.query(`select * from ${table}`), table).toEqual([]);
+  });
+
+  it("is started again by a newer version, and left alone by an older one", async () => {
+    await shared.put([document("a", "tea")]);
+    await database.query("update search_about set version = '999/1/1.0'");
+    const failure = await failureOf(shared.put([document("b", "tea")]));
+    expect([failure.kind, failure.message]).toEqual([
+      "unavailable",
+      "the shared search index was made by a newer version of Pressmark or Node; update this instance",
+    ]);
+    expect(await shared.counts()).toEqual([{ mount: "docs", documents: 1, passages: 1 }]);
+    await database.query("update search_about set version = '0/1/1.0'");
+    await shared.put([document("b", "tea")]);
+    expect(await find("tea")).toEqual(["b"]);
+  });
+
+  it("compares versions number by number", () => {
+    for (const stored of ["1/3/78.3", "1/3/100.1", "1/4/1.0", "2/1/1.0", "1/3/78.2.1"])
+      expect(isNewerVersion(stored, "1/3/78.2"), stored).toBe(true);
+    for (const stored of ["1/3/78.2", "1/3/78.1", "1/3/9.9", "1/2/99.0", "0/9/99.0", ""])
+      expect(isNewerVersion(stored, "1/3/78.2"), stored).toBe(false);
   });
 
   it("refuses a writer whose lease another instance has, and changes nothing", async () => {

@@ -1,4 +1,5 @@
 /** Stores the index in the PostgreSQL database that the instances of a server share. */
+import { unavailable } from "../../errors.ts";
 import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "../address-key.ts";
 import type { Address } from "../../source.ts";
 import type { SharedDatabase, SharedSql, SqlParameter } from "../../state/database.ts";
@@ -10,7 +11,7 @@ import { intArray } from "./binary.ts";
 import { checkFence } from "../../state/postgres-leases.ts";
 import { searchPassages } from "./search-passages.ts";
 import { headBytes } from "./stored-forms.ts";
-import { indexVersion } from "./version.ts";
+import { indexVersion, isNewerVersion } from "./version.ts";
 import { createVisibleMounts } from "./visible-mounts.ts";
 import {
   deleteDocuments,
@@ -49,7 +50,13 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
     return database.transaction(async (sql) => {
       if (fence) await checkFence(sql, fence);
       const [row] = await sql.query<{ version: string }>("select version from search_about for update");
-      if (row?.version !== indexVersion) await startAgain(sql);
+      const stored = row?.version ?? "";
+      // Two versions that run side by side must not remove each other's index again and again.
+      if (isNewerVersion(stored))
+        throw unavailable(
+          "the shared search index was made by a newer version of Pressmark or Node; update this instance",
+        );
+      if (stored !== indexVersion) await startAgain(sql);
       await work(sql);
     });
   }
