@@ -35,7 +35,6 @@ export function createVocabulary() {
     }
     const number = size++;
     terms[slot] = size;
-    if (size * 2 > terms.length) growTerms();
     if (size > ends.length) {
       ends = grown(ends, ends.length * 2);
       digits = grown(digits, digits.length * 2);
@@ -47,6 +46,8 @@ export function createVocabulary() {
     for (let at = length; at < 6; at += 1) wanted[at] = 0;
     for (let digit = 0; digit < 3; digit += 1)
       digits[number * 3 + digit] = (wanted[digit * 2]! << 8) | wanted[digit * 2 + 1]!;
+    // The last term, too, is moved by its bytes, which must be there.
+    if (size * 2 > terms.length) growTerms();
     return number;
   }
 
