@@ -18,7 +18,7 @@ import { type Balancer, startBalancer, startServices } from "../shared/services.
 import { requestsTo } from "./shared.ts";
 
 /** So little that three instances, nginx, the database and the client never need all of two processors. */
-export const quotaCores = 0.1;
+export const quotaCores = 0.2;
 /** For each instance. More than an instance handles before its share is used up: else all requests would wait for one instance, and the others have none. */
 export const inFlight = 24;
 
@@ -62,7 +62,7 @@ export const instancesCase: Case = {
         parties.push({ name: String(count), target, parts: processes, size: count });
       }
       const requests = requestsTo(fixture.texts);
-      const workloads = { reads: { ...requests.read, count: 2500 }, mix: mixOf(requests) };
+      const workloads = { reads: { ...requests.read, count: 8000 }, mix: mixOf(requests) };
       // The compiler works with all processors; afterwards there is little left for it to do.
       for (const instance of instances) {
         const { lanes, close } = await openLanes(instance, "modern", 8);
@@ -120,5 +120,5 @@ function mixOf({ read, list, search }: Readonly<Record<"read" | "list" | "search
     const from = place % 25 === 10 ? search.questions : read.questions;
     return from[at % from.length]!;
   });
-  return { count: 600, leastBytes: 500, questions };
+  return { count: 1500, leastBytes: 500, questions };
 }

@@ -36,7 +36,7 @@ export function requestsTo(root: string): Readonly<Record<"read" | "list" | "sea
   const texts = [...madeUp(textCount)];
   return {
     read: {
-      count: 4000,
+      count: 16_000,
       leastBytes: 500,
       questions: texts.slice(0, 1000).map(({ path }) => read(`file://${root}/${path}`)),
     },
