@@ -60,19 +60,14 @@ export function createCandidateView(
     terms: [],
     firstBlock: 0,
   };
-  const byId = new Map([...dictionary.values()].map((one) => [one.id, one]));
+  const wanted = Uint32Array.from(dictionary.values(), ({ id }) => id).sort();
   const occurrences = new Map<number, number[]>();
   passages.forEach((passage, at) =>
-    eachOccurrence(
-      passage.bytes,
-      passage,
-      (term) => byId.has(term),
-      (term, field, times) => {
-        let own = occurrences.get(term);
-        if (!own) occurrences.set(term, (own = []));
-        own.push(at, field, times);
-      },
-    ),
+    eachOccurrence(passage.bytes, passage, wanted, (term, field, times) => {
+      let own = occurrences.get(term);
+      if (!own) occurrences.set(term, (own = []));
+      own.push(at, field, times);
+    }),
   );
   const sortedTerms = [...dictionary.keys()].sort();
   const lists = new Map<string, readonly List[]>();

@@ -64,28 +64,31 @@ export function readPostings(bytes: Uint8Array): ReadPostings[] {
   return read;
 }
 
-/** Calls `take` for each term and field; `isWanted` chooses terms. */
+/** Calls `take` for each of these terms, which are in ascending order, and each of its fields. */
 export function eachOccurrence(
   bytes: Uint8Array,
   { from, to }: Pick<ReadPostings, "from" | "to">,
-  isWanted: (term: number) => boolean,
+  wanted: Uint32Array,
   take: (term: number, field: number, times: number) => void,
 ): void {
   const reader: ByteReader = { bytes, at: from };
   let term = 0;
+  let next = 0;
   while (reader.at < to) {
     const value = readNumber(reader);
     term += value >>> 1;
-    const wanted = isWanted(term);
+    while (next < wanted.length && wanted[next]! < term) next += 1;
+    if (next === wanted.length) return;
+    const isWanted = wanted[next] === term;
     if ((value & 1) === 0) {
-      if (wanted) take(term, body, 1);
+      if (isWanted) take(term, body, 1);
       continue;
     }
     const flags = bytes[reader.at++]!;
     for (let field = 0; field < fields.length; field += 1) {
       if ((flags & (1 << field)) === 0) continue;
       const times = readNumber(reader);
-      if (wanted) take(term, field, times);
+      if (isWanted) take(term, field, times);
     }
   }
 }

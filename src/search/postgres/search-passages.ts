@@ -44,13 +44,11 @@ export async function searchPassages(
 ): Promise<readonly StoreHit[]> {
   const now = Date.now();
   const query = parseQuery(request.text, { typing: request.typing ?? false, now });
-  // The planner does not know how many rows are wanted, and a worker takes longer to start than most searches.
-  await sql.query(
-    `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
-       set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true)`,
-  );
   const rows = await sql.query<MountRow & { version: string }>(
-    `select a.version, m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
+    // For the statements that follow: the planner does not know how many rows are wanted, and a worker takes longer to start than most searches.
+    `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+       set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true),
+       a.version, m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
   );
   if (rows[0]?.version !== indexVersion && rows[0]?.version !== "")
     throw unavailable(
