@@ -22,14 +22,15 @@ export function expectNone({ faults, violations, history }: RoundResult, seed: n
     expect(kinds).toContain(kind);
 }
 
-/** Each instance after the other, in the middle with a schema of a newer version. */
+/** Each instance after the other, once the proxy uses the one before again; in the middle with a schema of a newer version. */
 export async function restartInTurn({ cluster, network }: ClusterTest): Promise<void> {
+  const [program, ...words] = network.host("client").enter;
+  const runScript = (name: string, ...args: string[]) =>
+    run(program!, [...words, process.execPath, join(import.meta.dirname, name), ...args], { env: cluster.env });
   for (const [index, instance] of cluster.instances.entries()) {
     await instance.process.end("SIGTERM");
     await instance.restart();
-    if (index > 0) continue;
-    const [program, ...words] = network.host("client").enter;
-    const script = join(import.meta.dirname, "apply-migration.ts");
-    await run(program!, [...words, process.execPath, script], { env: cluster.env });
+    await runScript("until-requested.ts", instance.url, cluster.token);
+    if (index === 0) await runScript("apply-migration.ts");
   }
 }
