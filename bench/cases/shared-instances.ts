@@ -1,9 +1,7 @@
-/** One, two and three instances behind nginx, each with a small share of a processor: what a request takes, and how many pass. */
-import { setPriority } from "node:os";
+/** One, two and three instances behind nginx at a steady rate: what a request takes. */
 import type { Case, Row } from "../case.ts";
 import { openLanes } from "../lanes.ts";
 import type { Running } from "../launch.ts";
-import { familyOf } from "../meter.ts";
 import {
   compareParties,
   drive,
@@ -13,23 +11,22 @@ import {
   type Requesting,
   startFleet,
 } from "../shared/instances.ts";
-import { limitCpu } from "../shared/cpu-quota.ts";
 import { type Balancer, startBalancer, startServices } from "../shared/services.ts";
 import { requestsTo } from "./shared.ts";
 
-/** So little that three instances, nginx, the database and the client never need all of two processors. */
-export const quotaCores = 0.2;
-/** For each instance. More than an instance handles before its share is used up: else all requests would wait for one instance, and the others have none. */
-export const inFlight = 24;
+/** Of each instance: so few that all processes together never need the two processors of a small machine. */
+export const rates = { read: 300, list: 8, search: 8, reads: 300, mix: 60 };
+const seconds = 6;
+/** For each instance: more than are ever under way at these rates. */
+const inFlight = 8;
 
 export const instancesCase: Case = {
   name: "shared-instances",
-  title: `one, two and three instances with ${quotaCores} of a processor each, behind nginx, HTTP`,
+  title: "one, two and three instances behind nginx, at a steady rate, HTTP",
   needs: ["texts"],
   isLong: true,
   columns: [
     { key: "perSecond", label: "requests/s", digits: 0 },
-    { key: "gain", label: "× one", digits: 2 },
     { key: "instance", label: "instance, CPU µs", digits: 1 },
     { key: "balancer", label: "nginx", digits: 1 },
     { key: "database", label: "database", digits: 1 },
@@ -41,7 +38,6 @@ export const instancesCase: Case = {
   async run({ fixture, rounds }) {
     const services = await startServices();
     const balancers: Balancer[] = [];
-    const lifts: (() => void)[] = [];
     let fleet: Fleet | undefined;
     try {
       const config = { mounts: { files: { source: "file", root: fixture.texts } } };
@@ -62,49 +58,49 @@ export const instancesCase: Case = {
         parties.push({ name: String(count), target, parts: processes, size: count });
       }
       const requests = requestsTo(fixture.texts);
-      const workloads = { reads: { ...requests.read, count: 8000 }, mix: mixOf(requests) };
-      // The compiler works with all processors; afterwards there is little left for it to do.
+      const steady = (requesting: Requesting, perSecond: number): Requesting => {
+        return { ...requesting, perSecond, count: perSecond * seconds };
+      };
+      const workloads = { reads: steady(requests.read, rates.reads), mix: steady(mixOf(requests), rates.mix) };
+      // Afterwards there is little left to compile.
       for (const instance of instances) {
         const { lanes, close } = await openLanes(instance, "modern", 8);
         for (const { questions, count, leastBytes } of Object.values(workloads))
-          await drive(lanes, questions, 4 * count, leastBytes);
+          await drive(lanes, questions, 8 * count, leastBytes);
         close();
       }
-      for (const { pid } of instances) lifts.push(limitCpu(pid, quotaCores));
-      // The client and nginx need little, but at once: else other work on the machine would decide how many requests pass.
-      for (const pid of [process.pid, ...balancers.flatMap(({ pid: each }) => familyOf(each))]) setPriority(pid, -15);
       // Without nginx, each kind by itself: from these the model predicts the rest.
       const parts = { ...parties[0]!.parts, balancer: [] };
-      const alone = (kind: keyof typeof requests, count: number): Party => {
-        return { name: `${kind}, alone`, target: instances[0]!, parts, requesting: { ...requests[kind], count } };
+      const alone = (kind: keyof typeof requests): Party => {
+        return {
+          name: `${kind}, alone`,
+          target: instances[0]!,
+          parts,
+          requesting: steady(requests[kind], rates[kind]),
+        };
       };
       const compared = {
-        reads: [alone("read", workloads.reads.count), ...parties],
-        mix: [alone("list", 40), alone("search", 60), ...parties],
+        reads: [
+          alone("read"),
+          { ...alone("read"), name: "read beside two others, alone", beside: instances.slice(1) },
+          ...parties,
+        ],
+        mix: [alone("list"), alone("search"), ...parties],
       };
       const rows: Row[] = [];
       for (const [workload, requesting] of Object.entries(workloads)) {
         const entered = compared[workload as keyof typeof compared];
         const figures = await compareParties(entered, { ...requesting, inFlight, rounds });
-        const one = figures.find(({ name }) => name === "1")!;
         for (const { name, cpu, p50, p99, perSecond } of figures)
           rows.push({
             contestant: name.endsWith("alone") ? name : `${workload}, ${name}`,
-            figures: {
-              ...cpu,
-              p50,
-              p99,
-              perSecond,
-              gain: name.endsWith("alone") ? Number.NaN : perSecond / one.perSecond,
-            },
+            figures: { ...cpu, p50, p99, perSecond },
           });
       }
       return rows;
     } finally {
-      setPriority(process.pid, 0);
       await Promise.all(balancers.map((balancer) => balancer.stop()));
       await fleet?.stop();
-      for (const lift of lifts) lift();
       await services.stop();
     }
   },
@@ -120,5 +116,5 @@ function mixOf({ read, list, search }: Readonly<Record<"read" | "list" | "search
     const from = place % 25 === 10 ? search.questions : read.questions;
     return from[at % from.length]!;
   });
-  return { count: 1500, leastBytes: 500, questions };
+  return { count: 0, leastBytes: 500, questions };
 }

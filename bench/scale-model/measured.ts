@@ -12,7 +12,7 @@ export interface KindCosts {
   readonly bytes: number;
 }
 
-/** One, two or three instances behind nginx, each with a share of a processor. */
+/** One, two or three instances behind nginx, at a steady rate. */
 export interface MeasuredPoint {
   readonly workload: "reads" | "mix";
   readonly instances: number;
@@ -54,10 +54,10 @@ export interface Measured {
   readonly bus: BusCosts;
   /** By number of texts. */
   readonly index: readonly IndexCosts[];
-  /** Each kind by itself with the share of a processor that the points have. */
+  /** Each kind by itself at a steady rate, without what an instance takes when it is idle. */
   readonly calibration: Readonly<Record<RequestKind, Pick<KindCosts, "instanceUs" | "databaseUs">>>;
-  readonly quotaCores: number;
-  readonly inFlight: number;
+  /** × the CPU of a request, if two other instances on the machine do the same: they share its processors and their caches. */
+  readonly besideTwo: number;
   readonly mix: Readonly<Record<RequestKind, number>>;
   readonly points: readonly MeasuredPoint[];
 }

@@ -4,31 +4,31 @@ import { simulate } from "./simulate.ts";
 
 export interface Reproduced {
   readonly point: MeasuredPoint;
-  readonly predicted: { readonly perSecond: number; readonly instanceUs: number };
+  readonly predicted: { readonly instanceUs: number };
   /** Predicted / measured - 1. */
-  readonly error: { readonly perSecond: number; readonly instanceUs: number };
+  readonly error: { readonly instanceUs: number };
 }
 
 /** From the costs of each kind by itself, measured on one instance without nginx. No point is used. */
 export function reproduce(measured: Measured): Reproduced[] {
-  const { calibration, points, quotaCores, inFlight, mix, balancerUs } = measured;
+  const { calibration, points, mix, balancerUs, idle, besideTwo } = measured;
   return points.map((point) => {
-    const shares = point.workload === "mix" ? mix : { read: 1, list: 0, search: 0 };
+    const { workload, instances, perSecond } = point;
+    const shares = workload === "mix" ? mix : { read: 1, list: 0, search: 0 };
     const used = kinds.filter((kind) => shares[kind] > 0);
-    const { perSecond, instanceUs } = simulate({
+    const simulated = simulate({
       kinds: Object.fromEntries(used.map((kind) => [kind, { share: shares[kind], ...calibration[kind] }])),
-      instances: point.instances,
-      instanceCores: quotaCores,
+      instances,
+      instanceCores: 1,
       databaseCores: 1,
       balancerUs,
       balancerWorkers: 1,
-      load: { inFlight: inFlight * point.instances },
+      load: { perSecond },
       requests: 20_000,
     });
-    return {
-      point,
-      predicted: { perSecond, instanceUs },
-      error: { perSecond: perSecond / point.perSecond - 1, instanceUs: instanceUs / point.instanceUs - 1 },
-    };
+    // An instance also works when it is idle, which all its requests share.
+    const idleUs = (idle.instanceUs * instances) / perSecond;
+    const instanceUs = (simulated.instanceUs + idleUs) * (1 + ((besideTwo - 1) * (instances - 1)) / 2);
+    return { point, predicted: { instanceUs }, error: { instanceUs: instanceUs / point.instanceUs - 1 } };
   });
 }

@@ -13,13 +13,11 @@ if (values.json) console.log(JSON.stringify({ reproduced, plans }, undefined, 2)
 else {
   console.log(`Measured ${measured.date}: ${measured.machine}\n`);
   print([
-    ["workload", "instances", "requests/s", "predicted", "", "CPU µs", "predicted", ""],
+    ["workload", "instances", "requests/s", "CPU µs", "predicted", ""],
     ...reproduced.map(({ point, predicted, error }) => [
       point.workload,
       String(point.instances),
       point.perSecond.toFixed(0),
-      predicted.perSecond.toFixed(0),
-      percent(error.perSecond),
       point.instanceUs.toFixed(0),
       predicted.instanceUs.toFixed(0),
       percent(error.instanceUs),

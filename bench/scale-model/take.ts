@@ -1,7 +1,7 @@
 /** `node bench/scale-model/take.ts RESULTS.json…`: takes the constants of the model from results of the bench, and keeps them. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { inFlight, mixShares, quotaCores } from "../cases/shared-instances.ts";
+import { mixShares, rates } from "../cases/shared-instances.ts";
 import { kinds, type Measured, measuredFile, type RequestKind } from "./measured.ts";
 
 interface Results {
@@ -41,7 +41,7 @@ const engine = (count: number): number => figure("shared-bus", `NATS, ${count}`,
 const received = (count: number): number => figure("shared-bus", `NATS, ${count}`, "instances");
 const measured: Measured = {
   date: first.date.slice(0, 10),
-  machine: `${cpus()[0]?.model ?? "unknown processor"}, ${first.cores} cores, Node ${first.node}, ${first.rounds} rounds, with other load`,
+  machine: `${cpus()[0]?.model ?? "unknown processor"}, ${first.cores} cores, Node ${first.node}, ${first.rounds} rounds`,
   requests: byKind((kind) => ({
     instanceUs: figure("shared-requests", `${kind}, shared`, "instance"),
     databaseUs: kind === "search" ? figure("shared-requests", "search, shared", "database") : 0,
@@ -78,11 +78,16 @@ const measured: Measured = {
     };
   }),
   calibration: byKind((kind) => ({
-    instanceUs: figure("shared-instances", `${kind}, alone`, "instance"),
+    instanceUs: round(
+      figure("shared-instances", `${kind}, alone`, "instance") -
+        figure("shared-requests", "a second, shared", "instance") / rates[kind],
+    ),
     databaseUs: kind === "search" ? figure("shared-instances", "search, alone", "database") : 0,
   })),
-  quotaCores,
-  inFlight,
+  besideTwo: round(
+    figure("shared-instances", "read beside two others, alone", "instance") /
+      figure("shared-instances", "read, alone", "instance"),
+  ),
   mix: mixShares,
   points: (["reads", "mix"] as const).flatMap((workload) =>
     [1, 2, 3].map((instances) => ({

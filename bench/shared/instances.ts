@@ -92,21 +92,26 @@ export async function indexed({ instances }: Fleet): Promise<void> {
   }
 }
 
-/** Sends requests over all lanes at once, each lane one at a time, until there were so many. */
+/** Sends requests over all lanes at once, each lane one at a time, until there were so many. With `perSecond`, no faster than that. */
 export async function drive(
   lanes: readonly Lane[],
   questions: readonly Question[],
   count: number,
   leastBytes: number,
+  perSecond = Infinity,
 ): Promise<{ readonly latencies: readonly number[]; readonly bytes: number }> {
   const latencies: number[] = [];
   let left = count;
   let received = 0;
+  const began = performance.now();
   await Promise.all(
     lanes.map(async (lane) => {
       while (left-- > 0) {
+        const at = left;
+        const dueMs = began + ((count - at) / perSecond) * 1000;
+        if (dueMs > performance.now()) await wait(dueMs - performance.now());
         const from = performance.now();
-        const { bytes } = await lane.ask(questions[left % questions.length]!);
+        const { bytes } = await lane.ask(questions[at % questions.length]!);
         latencies.push(performance.now() - from);
         received += bytes;
         if (bytes < leastBytes) throw new Error(`a response has ${bytes} bytes instead of ${leastBytes} or more`);
@@ -126,6 +131,8 @@ export interface Party {
   readonly size?: number;
   /** Instead of the requests of the comparison. */
   readonly requesting?: Requesting;
+  /** Others that get the same requests at the same time, and are not measured. */
+  readonly beside?: readonly Running[];
 }
 
 export interface Requesting {
@@ -133,6 +140,8 @@ export interface Requesting {
   readonly count: number;
   readonly leastBytes: number;
   readonly questions: readonly Question[];
+  /** Requests are not sent faster than this. Default: as fast as they are answered. */
+  readonly perSecond?: number;
 }
 
 export interface PartyFigures {
@@ -165,17 +174,21 @@ export async function compareParties(parties: readonly Party[], options: Compari
   }));
   for (let round = -1; round < rounds; round += 1) {
     let yardstick: Record<string, number> = {};
-    for (const [index, { target, parts, size = 1, requesting = options }] of parties.entries()) {
-      const { questions, leastBytes } = requesting;
+    for (const [index, { target, parts, size = 1, requesting = options, beside = [] }] of parties.entries()) {
+      const { questions, leastBytes, perSecond = Infinity } = requesting;
       const count = requesting.count * size;
       const { lanes, close } = await openLanes(target, "modern", inFlight * size);
-      await Promise.all(lanes.map((lane) => lane.ask(questions[0]!)));
+      const others = await Promise.all(beside.map((other) => openLanes(other, "modern", inFlight)));
+      for (const { lanes: all } of [{ lanes }, ...others])
+        await Promise.all(all.map((lane) => lane.ask(questions[0]!)));
+      const driven = others.map((other) => drive(other.lanes, questions, count, leastBytes, perSecond));
       const before = meter(parts);
       const from = performance.now();
-      const { latencies, bytes } = await drive(lanes, questions, count, leastBytes);
+      const { latencies, bytes } = await drive(lanes, questions, count, leastBytes, perSecond * size);
       const seconds = (performance.now() - from) / 1000;
       const after = meter(parts);
-      close();
+      await Promise.all(driven);
+      for (const each of [{ close }, ...others]) each.close();
       if (round < 0) continue;
       const cpu: Record<string, number> = {};
       for (const [part, micros] of Object.entries(after)) cpu[part] = (micros - before[part]!) / count;
