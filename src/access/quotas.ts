@@ -282,7 +282,7 @@ function sharesOf({ left, listens, running, limits }: Account): (readonly [quota
     ["listens", limits.listens === 0 ? 0 : listens / limits.listens],
     ["concurrentReads", running / limits.concurrentReads],
   ] as const;
-  // What is not limited is Infinity of Infinity, which is no number.
+  // Without a limit, both are Infinity, and their ratio is not a number.
   return [...rated, ...held].filter(([, share]) => share > 0);
 }
 

@@ -29,7 +29,7 @@ export interface PostgresIndexOptions {
   readonly fence?: Pick<HeldLease, "name" | "fence"> | undefined;
 }
 
-/** Maximum number of terms remembered from one `put` to the next. A term takes about 250 bytes. */
+/** Maximum number of terms remembered from one `put` to the next. A term takes about 100 bytes. */
 const maxTerms = 100_000;
 
 /** The tables must exist (`searchMigrations`). Has no vectors: a vector in a query is ignored. */
