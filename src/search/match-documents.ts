@@ -1,4 +1,5 @@
 /** Decides which documents match a query, and which the query names. */
+import { createBits, hasBit, noBits, setBit } from "./bits.ts";
 import type { ContentWord } from "./content-words.ts";
 import { definedNames } from "./defined-names.ts";
 import { textFormatOf } from "./format.ts";
@@ -33,10 +34,9 @@ export type DocumentMatcher = ReturnType<typeof createDocumentMatcher>;
 
 /** Where the words may be in one segment. */
 interface Marked {
-  /** Number of words in each document, counted as long as none is missing. */
-  readonly words: Uint8Array;
-  /** The same for words in headings. */
-  readonly headingWords: Uint8Array;
+  /** Documents with all words, and those with all words in headings, as bits. */
+  readonly hasAllWords: Uint8Array;
+  readonly hasAllInHeadings: Uint8Array;
   /** By word: as typed, and in the other kana. */
   readonly places: readonly (readonly Places[])[];
 }
@@ -62,26 +62,34 @@ export function createDocumentMatcher(
 
   /** Undefined if no document of the segment has all words. */
   function mark(segment: Segment, at: number): Marked | undefined {
-    const words = new Uint8Array(segment.documents.length);
-    const headingWords = new Uint8Array(segment.documents.length);
+    const count = segment.documents.length;
+    /** Number of words in each document, counted as long as none is missing; then the same for words in headings. */
+    if (wordCounts.length < 2 * count) wordCounts = new Uint8Array(2 * count);
+    else wordCounts.fill(0, 0, 2 * count);
+    const words = wordCounts.subarray(0, count);
+    const headingWords = wordCounts.subarray(count, 2 * count);
     const places: (readonly Places[])[] = [];
     for (const [step, { ways }] of required.entries()) {
-      let count = 0;
+      let reached = 0;
       const take = (document: number, isOfHeading: boolean): void => {
         if (isOfHeading && headingWords[document] === step) headingWords[document] = step + 1;
         if (words[document] !== step) return;
         words[document] = step + 1;
-        count += 1;
+        reached += 1;
       };
       places.push(ways.map((way) => placesIn(segment, at, way, take)));
-      if (count === 0) return undefined;
+      if (reached === 0) return undefined;
     }
-    return { words, headingWords, places };
+    return {
+      hasAllWords: bitsWhere(words, required.length),
+      hasAllInHeadings: bitsWhere(headingWords, required.length),
+      places,
+    };
   }
 
   /** Whether a document has all words, by the index alone. `at` is the position of its segment in the lookup. */
   function mayHaveAll(at: number, document: number): boolean {
-    return marked[at]?.words[document] === required.length;
+    return hasBit(marked[at]?.hasAllWords ?? noBits, document);
   }
 
   /** The tier of a document by the index alone, without names. */
@@ -104,7 +112,7 @@ export function createDocumentMatcher(
   function mayBeNamed(at: number, document: number): boolean {
     if (!hasName || !mayHaveAll(at, document)) return false;
     if (mayHaveName(at, document)) return true;
-    if (marked[at]!.headingWords[document] !== required.length) return false;
+    if (!hasBit(marked[at]!.hasAllInHeadings, document)) return false;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
       if (marked[at]!.places.every((ways) => isInHeading(ways, passage))) return true;
@@ -159,7 +167,8 @@ export function createDocumentMatcher(
     const at = segments.indexOf(place.segment);
     const here = marked[at];
     const isMatch =
-      here?.words[place.document] === required.length &&
+      here !== undefined &&
+      hasBit(here.hasAllWords, place.document) &&
       // The index knows where a single term is.
       required.every(({ word }, index) => isSingle(word) || has(word, here.places[index]!, place));
     if (!isMatch) return { tier: similar, isMatch };
@@ -189,6 +198,16 @@ export function createDocumentMatcher(
   };
 }
 
+/** Used again for each segment of each query. */
+let wordCounts = new Uint8Array(0);
+
+/** The ordinals with this count. */
+function bitsWhere(counts: Uint8Array, wanted: number): Uint8Array {
+  const bits = createBits(counts.length);
+  for (let at = 0; at < counts.length; at += 1) if (counts[at] === wanted) setBit(bits, at);
+  return bits;
+}
+
 /** The terms that stand for a word: as typed, and in the other kana. */
 function waysOf(
   { phrase, otherKana }: ContentWord,
@@ -208,18 +227,18 @@ function isSingle({ phrase, otherKana }: ContentWord): boolean {
 
 // Loops, because they run for every candidate.
 function isInPassage(ways: readonly Places[], passage: number): boolean {
-  for (const { terms, inPassages } of ways) if (inPassages[passage] === terms) return true;
+  for (const { inPassages } of ways) if (hasBit(inPassages, passage)) return true;
   return isInHeading(ways, passage);
 }
 
 function isInHeading(ways: readonly Places[], passage: number): boolean {
-  for (const { terms, inHeadings } of ways) if (inHeadings[passage] === terms) return true;
+  for (const { inHeadings } of ways) if (hasBit(inHeadings, passage)) return true;
   return false;
 }
 
 /** In the title or the path. */
 function isInName(ways: readonly Places[], document: number): boolean {
-  for (const { terms, inDocuments } of ways) if (inDocuments[document] === terms) return true;
+  for (const { inDocuments } of ways) if (hasBit(inDocuments, document)) return true;
   return false;
 }
 

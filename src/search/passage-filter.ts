@@ -1,5 +1,6 @@
 /** Filters by required phrases, excluded words and audience. */
 import type { Admitted } from "./admission.ts";
+import { createBits, hasBit, noBits as none, setBit } from "./bits.ts";
 import type { FoundTerm, Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
 import { body, eachPosting, headingField } from "./lists.ts";
@@ -45,16 +46,16 @@ export function createPassageFilter(
     place: PassageOrdinal,
   ): number | "apart" | undefined {
     const { segment, document } = place;
-    const { terms, inPassages, inDocuments } = places[at]!;
+    const { inPassages, inDocuments } = places[at]!;
     const start = segment.starts[document]!;
     const end = segment.starts[document + 1]!;
     const id = segment.documents[document]!;
     const hasIt = (passage: number): boolean =>
-      inPassages[passage] === terms && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
+      hasBit(inPassages, passage) && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
     if (hasIt(place.passage)) return place.passage;
     for (let passage = start; passage < end; passage += 1)
       if (passage !== place.passage && hasIt(passage)) return passage;
-    if (inDocuments[document] !== terms) return undefined;
+    if (!hasBit(inDocuments, document)) return undefined;
     const { title = "", name = "", path } = texts.entry(id);
     return [title, name, path].some((text) => stands(phrase, text)) ? "apart" : undefined;
   }
@@ -92,9 +93,8 @@ function isFor(wanted: ParsedQuery["audience"], audience: ParsedQuery["audience"
   return audience.length === 0 || wanted.some((one) => audience.includes(one));
 }
 
-/** How many of the first `terms` terms occur in each place; all of them where the number is `terms`. */
+/** Where all terms occur, as bits by ordinal. */
 export interface Places {
-  readonly terms: number;
   readonly inPassages: Uint8Array;
   /** By passage: in its heading, or in the description of the document. */
   readonly inHeadings: Uint8Array;
@@ -102,10 +102,10 @@ export interface Places {
   readonly inDocuments: Uint8Array;
 }
 
-function mayHave({ terms, inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
-  if (inDocuments[document] === terms) return true;
+function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
+  if (hasBit(inDocuments, document)) return true;
   for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
-    if (inPassages[passage] === terms) return true;
+    if (hasBit(inPassages, passage)) return true;
   return false;
 }
 
@@ -116,9 +116,6 @@ function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[]
   return segments.map((segment, at) => placesIn(segment, at, found));
 }
 
-/** In place of an array without any number. */
-const none = new Uint8Array(0);
-
 /** A term that is undefined occurs nowhere. `take` gets each document with all terms in one place, possibly several times. */
 export function placesIn(
   { documents, lengths, owners }: Segment,
@@ -128,23 +125,43 @@ export function placesIn(
 ): Places {
   const has = (isWanted: (field: number) => boolean): boolean =>
     found.every((one) => one?.lists[at]!.some(({ field }) => isWanted(field)));
-  const inPassages = has((field) => field === body) ? new Uint8Array(lengths.length) : none;
-  const inHeadings = has((field) => field === headingField) ? new Uint8Array(lengths.length) : none;
-  const inDocuments = has((field) => field > headingField) ? new Uint8Array(documents.length) : none;
+  const counted = countTerms(lengths.length, documents.length);
+  const inPassages = has((field) => field === body) ? createBits(lengths.length) : none;
+  const inHeadings = has((field) => field === headingField) ? createBits(lengths.length) : none;
+  const inDocuments = has((field) => field > headingField) ? createBits(documents.length) : none;
+  if (found.length === 0) for (const bits of [inPassages, inHeadings, inDocuments]) bits.fill(0xff);
   found.forEach((one, step) => {
     if (!one || one.isGuess) return;
     const isLast = step === found.length - 1;
     // Each term counts only where all those before it occur.
     for (const list of one.lists[at]!) {
       const isOfPassage = list.field <= headingField;
-      const into = list.field === body ? inPassages : isOfPassage ? inHeadings : inDocuments;
-      if (into === none) continue;
+      const isOfHeading = list.field === headingField;
+      const bits = list.field === body ? inPassages : isOfPassage ? inHeadings : inDocuments;
+      if (bits === none) continue;
+      const into = list.field === body ? counted.passages : isOfPassage ? counted.headings : counted.documents;
       eachPosting(list, (ordinal) => {
         if (into[ordinal] !== step) return;
         into[ordinal] = step + 1;
-        if (isLast) take?.(isOfPassage ? owners[ordinal]! : ordinal, list.field === headingField);
+        if (!isLast) return;
+        setBit(bits, ordinal);
+        take?.(isOfPassage ? owners[ordinal]! : ordinal, isOfHeading);
       });
     }
   });
-  return { terms: found.length, inPassages, inHeadings, inDocuments };
+  return { inPassages, inHeadings, inDocuments };
+}
+
+let termCounts = new Uint8Array(0);
+
+/** Zeros to count terms with, valid until the next call. With arrays of their own, each word of a query would leave megabytes of garbage. */
+function countTerms(passages: number, documents: number) {
+  const size = 2 * passages + documents;
+  if (termCounts.length < size) termCounts = new Uint8Array(size);
+  else termCounts.fill(0, 0, size);
+  return {
+    passages: termCounts.subarray(0, passages),
+    headings: termCounts.subarray(passages, 2 * passages),
+    documents: termCounts.subarray(2 * passages, size),
+  };
 }
