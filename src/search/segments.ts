@@ -210,9 +210,10 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
       const at = blockOf(segment.terms, term);
       if (at < 0) return [];
       const cursor = seek(getBlock(segment.firstBlock + at), term);
-      return cursor && readTerm(cursor.term, 0, cursor.termLength) === term
-        ? listsOf(cursor.block, cursor.payloadFrom, cursor.payloadTo)
-        : [];
+      if (!cursor || readTerm(cursor.term, 0, cursor.termLength) !== term) return [];
+      // Copied: a query with hundreds of terms would hold a block for each of them in each segment.
+      const payload = cursor.block.slice(cursor.payloadFrom, cursor.payloadTo);
+      return listsOf(payload, 0, payload.length);
     },
     /** Passes terms with this prefix, in order, until `take` returns false. */
     eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => List[]) => boolean): void {
@@ -299,5 +300,6 @@ function readHead(bytes: Uint8Array): Pick<Segment, "documents" | "starts" | "ow
   }
   const owners = new Uint32Array(starts[count]!);
   for (let at = 0; at < count; at += 1) owners.fill(at, starts[at], starts[at + 1]);
-  return { documents, starts, owners, lengths: bytes.slice(head.at, head.at + owners.length) };
+  // Copied, because a slice of a `Buffer` would hold all of it.
+  return { documents, starts, owners, lengths: new Uint8Array(bytes.subarray(head.at, head.at + owners.length)) };
 }
