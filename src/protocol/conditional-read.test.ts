@@ -123,8 +123,8 @@ const step = fc.oneof(
 );
 
 /** With these first, every run has a read whose answer is that nothing changed. */
-const read = { kind: "read", form: "a.txt" };
-const start = [{ kind: "write", text: texts[0]! }, read, read];
+const wholeRead = { kind: "read", form: "a.txt" };
+const start = [{ kind: "write", text: texts[0]! }, wholeRead, wholeRead];
 
 it("never says unchanged when an unconditional read returns something else", async () => {
   let unchanged = 0;
