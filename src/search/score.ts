@@ -43,8 +43,8 @@ export function score(
   const ofWords = saturationOf(searchWeights.k1);
   const room = takeRoom(segments);
   const parts = segments.map((segment, at) => {
-    const ofPassage = room.passages(segment);
-    const ofDocument = room.floats(segment);
+    const ofPassage = room.ofPassages(segment);
+    const ofDocument = room.scores(segment);
     for (const one of found) {
       const weight = worth(one);
       const saturation = one.wanted.kind === "pair" || one.wanted.kind === "single" ? ofPairs : ofWords;
@@ -54,14 +54,16 @@ export function score(
         else addFlat(list, weight * (list.field === title ? searchWeights.title : searchWeights.path), ofDocument);
       }
     }
-    return { segment, ofDocument, ...bestPassages(segment, ofPassage, room) };
+    const best = room.best(segment);
+    addBestPassages(segment, ofPassage, ofDocument, best, room.ofBest(segment));
+    return { segment, ofDocument, best };
   });
   return (count, tierOf) => {
     const heap: { part: number; document: number; score: number }[] = [];
-    parts.forEach(({ ofDocument, ofBest }, part) => {
+    parts.forEach(({ ofDocument }, part) => {
       let least = heap.length === count ? heap[0]!.score : 0;
       for (let document = 0; document < ofDocument.length; document += 1) {
-        const own = ofDocument[document]! + ofBest[document]!;
+        const own = ofDocument[document]!;
         if (own === 0) continue;
         const total = own + tierOf(part, document) * tierScore;
         if (total <= least || isOut(part, document)) continue;
@@ -72,8 +74,8 @@ export function score(
     return heap
       .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
       .map(({ part, document, score: total }) => {
-        const { segment, best, ofBest } = parts[part]!;
-        const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
+        const { segment, best } = parts[part]!;
+        const passage = best[document]! > 0 ? best[document]! - 1 : segment.starts[document]!;
         return { segment, document, passage, score: total % tierScore };
       });
   };
@@ -134,47 +136,49 @@ function addFlat(list: List, weight: number, into: Float32Array): void {
   });
 }
 
-/** The best passage of each document, and its score. */
-function bestPassages(
-  segment: Segment,
+/** Adds the score of its best passage to each document, and sets that passage plus one. `ofBest` holds zeros. */
+function addBestPassages(
+  { owners }: Segment,
   ofPassage: Float32Array,
-  room: ScoreRoom,
-): { readonly best: Uint32Array; readonly ofBest: Float32Array } {
-  const best = room.integers(segment);
-  const ofBest = room.floats(segment);
+  ofDocument: Float32Array,
+  best: Uint32Array,
+  ofBest: Float32Array,
+): void {
   for (let passage = 0; passage < ofPassage.length; passage += 1) {
     const total = ofPassage[passage]!;
     if (total === 0) continue;
-    const document = segment.owners[passage]!;
+    const document = owners[passage]!;
     if (total > ofBest[document]!) {
       ofBest[document] = total;
-      best[document] = passage;
+      best[document] = passage + 1;
     }
   }
-  return { best, ofBest };
+  for (let document = 0; document < ofBest.length; document += 1) ofDocument[document]! += ofBest[document]!;
 }
 
-type ScoreRoom = ReturnType<typeof takeRoom>;
-
-/** Numbers of four bytes for each document of all segments, and for each passage of one. */
+/** Two numbers of four bytes for each document of all segments; for one segment, one for each passage and each document. */
 let numbers = new ArrayBuffer(0);
 
 /**
- * Arrays of zeros, valid until the next query: those of a million documents take 16 MB, which would wait for a garbage collection after
+ * Arrays of zeros, valid until the next query: those of a million documents take 10 MB, which would wait for a garbage collection after
  * each query.
  */
 function takeRoom(segments: readonly Segment[]) {
-  const passages = segments.reduce((most, { lengths }) => Math.max(most, lengths.length), 0);
-  const bytes = 4 * segments.reduce((sum, { documents }) => sum + 3 * documents.length, passages);
+  const most = (sizeOf: (segment: Segment) => number): number =>
+    segments.reduce((size, segment) => Math.max(size, sizeOf(segment)), 0);
+  const passages = most(({ lengths }) => lengths.length);
+  const ofAll = passages + most(({ documents }) => documents.length);
+  const count = segments.reduce((sum, { documents }) => sum + 2 * documents.length, ofAll);
   // With a reserve: while texts are indexed, each query needs a little more.
-  if (numbers.byteLength < bytes) numbers = new ArrayBuffer(4 * Math.ceil((bytes / 4) * 1.25));
-  else new Uint32Array(numbers, 4 * passages, bytes / 4 - passages).fill(0);
-  let next = 4 * passages;
+  if (numbers.byteLength < 4 * count) numbers = new ArrayBuffer(4 * Math.ceil(count * 1.25));
+  else new Uint32Array(numbers, 4 * ofAll, count - ofAll).fill(0);
+  let next = 4 * ofAll;
   const take = ({ documents }: Segment): number => (next += 4 * documents.length) - 4 * documents.length;
   return {
-    /** The same array for each segment. */
-    passages: ({ lengths }: Segment): Float32Array => new Float32Array(numbers, 0, lengths.length).fill(0),
-    floats: (segment: Segment): Float32Array => new Float32Array(numbers, take(segment), segment.documents.length),
-    integers: (segment: Segment): Uint32Array => new Uint32Array(numbers, take(segment), segment.documents.length),
+    scores: (segment: Segment): Float32Array => new Float32Array(numbers, take(segment), segment.documents.length),
+    best: (segment: Segment): Uint32Array => new Uint32Array(numbers, take(segment), segment.documents.length),
+    /** The same arrays for each segment. */
+    ofPassages: ({ lengths }: Segment): Float32Array => new Float32Array(numbers, 0, lengths.length).fill(0),
+    ofBest: ({ documents }: Segment): Float32Array => new Float32Array(numbers, 4 * passages, documents.length).fill(0),
   };
 }
