@@ -5,13 +5,9 @@ import type { Segment } from "../segments.ts";
 import type { DictionaryTerm } from "./dictionary.ts";
 import { eachOccurrence, readPostings, type ReadPostings } from "./postings.ts";
 
-export interface FetchedPassage extends ReadPostings {
-  readonly bytes: Uint8Array;
-}
-
 /** Passages by document and ordinal, each once. */
 export function createFetched() {
-  const all = new Map<number, FetchedPassage>();
+  const all = new Map<number, ReadPostings>();
   return {
     get size(): number {
       return all.size;
@@ -20,11 +16,11 @@ export function createFetched() {
     add(bytes: Uint8Array | null | undefined): number {
       if (!bytes) return 0;
       const read = readPostings(bytes);
-      for (const one of read) all.set(one.document * maxOrdinals + one.ordinal, { ...one, bytes });
+      for (const one of read) all.set(one.document * maxOrdinals + one.ordinal, one);
       return read.length;
     },
     /** In the order of documents and their passages. */
-    sorted: (): FetchedPassage[] =>
+    sorted: (): ReadPostings[] =>
       [...all.values()].sort((left, right) => left.document - right.document || left.ordinal - right.ordinal),
   };
 }
@@ -38,7 +34,7 @@ export type CandidateView = ReturnType<typeof createCandidateView>;
  * the whole index.
  */
 export function createCandidateView(
-  passages: readonly FetchedPassage[],
+  passages: readonly ReadPostings[],
   dictionary: ReadonlyMap<string, DictionaryTerm>,
   totals: { readonly passages: number; readonly tokens: number },
 ) {
@@ -63,7 +59,7 @@ export function createCandidateView(
   const wanted = Uint32Array.from(dictionary.values(), ({ id }) => id).sort();
   const occurrences = new Map<number, number[]>();
   passages.forEach((passage, at) =>
-    eachOccurrence(passage.bytes, passage, wanted, (term, field, times) => {
+    eachOccurrence(passage, wanted, (term, field, times) => {
       let own = occurrences.get(term);
       if (!own) occurrences.set(term, (own = []));
       own.push(at, field, times);
@@ -71,6 +67,7 @@ export function createCandidateView(
   );
   const sortedTerms = [...dictionary.keys()].sort();
   const lists = new Map<string, readonly List[]>();
+  const writer = createListWriter();
 
   function find(_: Segment, term: string): readonly List[] {
     let known = lists.get(term);
@@ -81,7 +78,6 @@ export function createCandidateView(
   function listsFor(term: string): readonly List[] {
     const entry = dictionary.get(term);
     if (!entry) return [];
-    const writer = createListWriter();
     const own = occurrences.get(entry.id) ?? [];
     for (let at = 0; at < own.length; at += 3) {
       const field = own[at + 1]!;
@@ -110,7 +106,7 @@ export function createCandidateView(
     terms,
     segment,
     /** The passage with an id of the view. */
-    passage: (id: number): FetchedPassage => passages[id - 1]!,
+    passage: (id: number): ReadPostings => passages[id - 1]!,
     /** The id of a document in the view; undefined if none of its passages was fetched. */
     idOf(document: number): number | undefined {
       let low = 0;

@@ -43,6 +43,7 @@ export function createPostingsWriter() {
 }
 
 export interface ReadPostings extends PostingsHead {
+  readonly bytes: Uint8Array;
   /** Where its terms are in the bytes. */
   readonly from: number;
   readonly to: number;
@@ -58,7 +59,7 @@ export function readPostings(bytes: Uint8Array): ReadPostings[] {
     const siblings = readNumber(reader);
     const length = bytes[reader.at++]!;
     const size = readNumber(reader);
-    read.push({ document, ordinal, siblings, length, from: reader.at, to: reader.at + size });
+    read.push({ document, ordinal, siblings, length, bytes, from: reader.at, to: reader.at + size });
     reader.at += size;
   }
   return read;
@@ -66,8 +67,7 @@ export function readPostings(bytes: Uint8Array): ReadPostings[] {
 
 /** Calls `take` for each of these terms, which are in ascending order, and each of its fields. */
 export function eachOccurrence(
-  bytes: Uint8Array,
-  { from, to }: Pick<ReadPostings, "from" | "to">,
+  { bytes, from, to }: Pick<ReadPostings, "bytes" | "from" | "to">,
   wanted: Uint32Array,
   take: (term: number, field: number, times: number) => void,
 ): void {
