@@ -1,4 +1,5 @@
 /** Opens the PostgreSQL database that the instances of a server share. */
+import type { Socket } from "node:net";
 import type pg from "pg";
 import { createPool } from "../backends/postgres/pool.ts";
 import { cancelled, lastingFailure, quote, ResourceError, unavailable } from "../errors.ts";
@@ -64,6 +65,7 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
     text: string,
     values: readonly SqlParameter[],
   ): Promise<readonly unknown[]> {
+    writeTogether(client);
     const [begun, result, ended] = await Promise.allSettled([
       client.query(beginWriting),
       send(client, text, values),
@@ -76,20 +78,27 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
   /** A failure after which the connection is still usable is returned, not thrown: the pool closes a connection whose use failed. */
   async function transact<T>(opening: string, work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const ended = await borrow<Ended<T>>(signal, async (client, either) => {
-      await client.query(opening);
+      writeTogether(client);
+      const begun = client.query(opening);
+      // A statement that reads does no harm if the transaction could not be opened, so it is sent in the same round trip.
+      if (opening === beginReading) begun.catch(() => undefined);
+      else await begun;
       let isOver = false;
       const sql: SharedSql = {
         async query<Row>(text: string, values: readonly SqlParameter[] = []) {
           if (isOver) throw new ResourceError("unexpected", "a statement was sent after its transaction had ended");
           try {
+            writeTogether(client);
             return (await send(client, text, values)).rows as Row[];
           } catch (cause) {
+            await begun.catch(refuse);
             return refuse(cause);
           }
         },
       };
       try {
         const result = await work(sql);
+        await begun.catch(refuse);
         if (either.aborted) throw cancelled(either.reason);
         isOver = true;
         const { command } = await client.query("commit").catch(refuse);
@@ -144,6 +153,13 @@ type Ended<T> = { readonly result: T } | { readonly cause: unknown };
 
 /** The types bigint and numeric, which pg returns as texts. */
 const numbers = [20, 1700];
+
+/** Statements that are sent before the event loop continues are written to the socket at once. */
+function writeTogether(client: pg.ClientBase): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
 
 function send(client: pg.ClientBase, text: string, values: readonly SqlParameter[]): Promise<pg.QueryResult> {
   return client.query({ text, values: [...values], queryMode: "extended" } as pg.QueryConfig);
