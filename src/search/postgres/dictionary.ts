@@ -35,13 +35,14 @@ const maxErrors = 2;
 
 export type TermDictionary = ReturnType<typeof createDictionary>;
 
-export function createDictionary(sql: SharedSql, visible: VisibleMounts) {
+/** Terms may be looked up before it is known what is visible. */
+export function createDictionary(sql: SharedSql, visible: Promise<VisibleMounts>) {
   const known = new Map<string, DictionaryTerm>();
 
   async function take(rows: readonly TermRow[]): Promise<void> {
     const all = rows.flatMap(({ found: packed }) => (packed ? unpack(packed) : []));
     const counts = new Map<number, ElementCount[]>();
-    for (const one of await visible.count(all)) {
+    for (const one of await (await visible).count(all)) {
       const id = one.element >>> 8;
       const own = counts.get(id);
       if (own) own.push(one);

@@ -44,21 +44,10 @@ export async function searchPassages(
 ): Promise<readonly StoreHit[]> {
   const now = Date.now();
   const query = parseQuery(request.text, { typing: request.typing ?? false, now });
-  const rows = await sql.query<MountRow & { version: string }>(
-    // For the statements that follow: the planner does not know how many rows are wanted, and a worker takes longer to start than most searches.
-    `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
-       set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true),
-       a.version, m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
-  );
-  if (rows[0]?.version !== indexVersion && rows[0]?.version !== "")
-    throw unavailable(
-      "the shared search index was made by another version; it is built again by the instance that leads",
-    );
-  const visible = await openMounts(
-    sql,
-    rows.filter(({ id }) => id !== null),
-    request.visibility,
-  );
+  const opening = readMounts(sql).then((rows) => openMounts(sql, rows, request.visibility));
+  const dictionary = createDictionary(sql, opening);
+  // Both are sent in one round trip.
+  const [visible] = await Promise.all([opening, readTerms(dictionary, query)]);
   const totals = {
     passages: visible.mounts.reduce((sum, { passages }) => sum + passages, 0),
     tokens: visible.mounts.reduce((sum, { tokens }) => sum + tokens, 0),
@@ -67,8 +56,6 @@ export async function searchPassages(
   const mounts = searched.map(({ id }) => id);
   const bits = visible.isWhole ? undefined : request.visibility?.bits;
   const filter = await openDocumentFilter(sql, query, request, mounts, bits);
-  const dictionary = createDictionary(sql, visible);
-  await readTerms(dictionary, query);
   const none = createCandidateView([], dictionary.known, totals);
   const groups = groupQuery(query, dictionary.known, none.terms, new Set(mounts));
   const options: FetchOptions = { sql, mounts, filter, excluded: groups.excluded };
@@ -112,6 +99,20 @@ interface MountRow {
 interface Ran {
   readonly hits: readonly StoreHit[];
   readonly wantedLatest: number;
+}
+
+async function readMounts(sql: SharedSql): Promise<readonly MountRow[]> {
+  const rows = await sql.query<MountRow & { version: string }>(
+    // For the statements that follow: the planner does not know how many rows are wanted, and a worker takes longer to start than most searches.
+    `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+       set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true),
+       a.version, m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
+  );
+  if (rows[0]?.version !== indexVersion && rows[0]?.version !== "")
+    throw unavailable(
+      "the shared search index was made by another version; it is built again by the instance that leads",
+    );
+  return rows.filter(({ id }) => id !== null);
 }
 
 function isSearched(

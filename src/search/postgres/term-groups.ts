@@ -41,9 +41,11 @@ export async function readTerms(dictionary: TermDictionary, query: ParsedQuery):
   const kana = query.otherKana.flatMap(({ terms, typedTerms }) => [...terms, ...typedTerms]);
   // The stem that an unfinished word may lead to.
   const shorter = query.wanted.flatMap(({ beginning = "" }) => [1, 2, 3, 4].map((less) => beginning.slice(0, -less)));
-  await dictionary.find([...wanted.map(({ term }) => term), ...kana, ...shorter.filter((term) => term.length >= 3)]);
-  for (const beginning of new Set(wanted.flatMap((one) => one.beginning ?? [])))
-    await dictionary.findBeginning(beginning);
+  const beginnings = new Set(wanted.flatMap((one) => one.beginning ?? []));
+  await Promise.all([
+    dictionary.find([...wanted.map(({ term }) => term), ...kana, ...shorter.filter((term) => term.length >= 3)]),
+    ...[...beginnings].map(dictionary.findBeginning),
+  ]);
   const unknown = query.wanted.filter(({ kind, term, beginning }) => {
     if (kind === "pair" || kind === "single" || dictionary.known.has(term)) return false;
     return beginning === undefined || ![...dictionary.known.keys()].some((known) => known.startsWith(beginning));

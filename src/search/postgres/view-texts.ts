@@ -60,17 +60,16 @@ export function createViewTexts(
   };
 
   async function read(textIds: readonly number[], documentIds: readonly number[]): Promise<void> {
-    if (documentIds.length > 0) {
-      const byId = new Map(documentIds.map((id) => [view.passage(id).document, id]));
-      for (const [real, one] of await fetchDocuments(options.sql, [...byId.keys()], nameOf, now))
-        documents.set(byId.get(real)!, one);
-    }
-    if (textIds.length > 0) {
-      const found = await fetchTexts(options, textIds.map(view.passage));
-      textIds.forEach((id, at) => {
-        if (found[at]) texts.set(id, found[at]);
-      });
-    }
+    const byId = new Map(documentIds.map((id) => [view.passage(id).document, id]));
+    // Both are sent in one round trip.
+    const [foundDocuments, foundTexts] = await Promise.all([
+      byId.size > 0 ? fetchDocuments(options.sql, [...byId.keys()], nameOf, now) : [],
+      textIds.length > 0 ? fetchTexts(options, textIds.map(view.passage)) : [],
+    ]);
+    for (const [real, one] of foundDocuments) documents.set(byId.get(real)!, one);
+    textIds.forEach((id, at) => {
+      if (foundTexts[at]) texts.set(id, foundTexts[at]);
+    });
   }
 
   return {
