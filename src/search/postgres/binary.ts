@@ -47,3 +47,12 @@ export function readInts(bytes: Uint8Array): Int32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Int32Array.from({ length: bytes.byteLength >> 2 }, (_, at) => view.getInt32(at * 4));
 }
+
+/** An expression for a long bytea: its usual form, two digits for each byte, takes longer to read. */
+export function base64(bytes: string): string {
+  return `encode(${bytes}, 'base64')`;
+}
+
+export function fromBase64(text: string): Uint8Array {
+  return Buffer.from(text, "base64");
+}

@@ -5,7 +5,7 @@ import { fromKey } from "../address-key.ts";
 import type { Entry } from "../../source.ts";
 import type { SharedSql } from "../../state/database.ts";
 import type { KeptPassage } from "../texts.ts";
-import { intArray, readInts } from "./binary.ts";
+import { base64, fromBase64, intArray, readInts } from "./binary.ts";
 import { readContent, readEntry } from "./content.ts";
 import { createParameters, type DocumentFilter, type SqlParameters } from "./document-filter.ts";
 import type { CandidateSet } from "./plan-candidates.ts";
@@ -51,7 +51,11 @@ export async function fetchSets(
   const parts = mounts.flatMap((mount) =>
     wheres.map((where) => `(select p.postings from search_passages_${mount} p where ${where} limit ${limit})`),
   );
-  return only(sql, `select string_agg(postings, '') as bytes from (${parts.join(" union all ")}) p`, parameters);
+  return only(
+    sql,
+    `select ${base64("string_agg(postings, '')")} as bytes from (${parts.join(" union all ")}) p`,
+    parameters,
+  );
 }
 
 /** The same for all passages of these documents, except those without any of the elements in a long document. */
@@ -68,7 +72,11 @@ export function fetchPassagesOf(
       `(select p.postings from search_passages_${mount} p where p.document = any(${document}::integer[])
          and (p.siblings <= ${shortDocument} or p.ordinal = 0 or p.elements && ${element}::integer[]) limit ${limit})`,
   );
-  return only(sql, `select string_agg(postings, '') as bytes from (${parts.join(" union all ")}) p`, parameters);
+  return only(
+    sql,
+    `select ${base64("string_agg(postings, '')")} as bytes from (${parts.join(" union all ")}) p`,
+    parameters,
+  );
 }
 
 /** Ids of documents that pass the filter, by priority, then the latest first. */
@@ -85,7 +93,7 @@ export async function fetchLatest({ sql, mounts, filter, excluded }: FetchOption
   ];
   const bytes = await only(
     sql,
-    `select string_agg(int4send(id), '') as bytes from (
+    `select ${base64("string_agg(int4send(id), '')")} as bytes from (
        select d.id from search_documents d where ${where.join(" and ")}
        order by d.priority desc nulls last, d.modified desc nulls last, d.id limit ${limit}) d`,
     parameters,
@@ -122,8 +130,8 @@ export async function fetchTexts(
   { sql, mounts }: FetchOptions,
   passages: readonly { readonly document: number; readonly ordinal: number }[],
 ): Promise<readonly (KeptPassage | undefined)[]> {
-  const rows = await sql.query<{ at: number; content: Uint8Array }>(
-    `select wanted.at::integer, p.content from unnest($2::integer[], $3::integer[]) with ordinality wanted (document, ordinal, at)
+  const rows = await sql.query<{ at: number; content: string }>(
+    `select wanted.at::integer, ${base64("p.content")} as content from unnest($2::integer[], $3::integer[]) with ordinality wanted (document, ordinal, at)
      join search_passages p on p.document = wanted.document and p.ordinal = wanted.ordinal and p.mount = any($1::integer[])`,
     [
       intArray(mounts),
@@ -132,7 +140,7 @@ export async function fetchTexts(
     ],
   );
   const texts: (KeptPassage | undefined)[] = passages.map(() => undefined);
-  for (const { at, content } of rows) texts[at - 1] = readContent(content);
+  for (const { at, content } of rows) texts[at - 1] = readContent(fromBase64(content));
   return texts;
 }
 
@@ -147,6 +155,6 @@ function withoutExcluded(excluded: readonly number[], parameters: SqlParameters)
 }
 
 async function only(sql: SharedSql, text: string, { values }: SqlParameters): Promise<Uint8Array | null> {
-  const [row] = await sql.query<{ bytes: Uint8Array | null }>(text, values);
-  return row?.bytes ?? null;
+  const [row] = await sql.query<{ bytes: string | null }>(text, values);
+  return row?.bytes ? fromBase64(row.bytes) : null;
 }
