@@ -51,9 +51,10 @@ export async function fetchSets(
   const parts = mounts.flatMap((mount) =>
     wheres.map((where) => `(select p.postings from search_passages_${mount} p where ${where} limit ${limit})`),
   );
+  // Not "union all": many passages are in several sets.
   return only(
     sql,
-    `select ${base64("string_agg(postings, '')")} as bytes from (${parts.join(" union all ")}) p`,
+    `select ${base64("string_agg(postings, '')")} as bytes from (${parts.join(" union ")}) p`,
     parameters,
   );
 }
