@@ -40,8 +40,15 @@ function anotherDatabase(): string {
   return path;
 }
 
+/** In one step: while files are removed one by one, the server may write others into the folder. */
+function removeFolder(): void {
+  const removed = join(stage.root, "removed");
+  renameSync(stage.indexFolder, removed);
+  rmSync(removed, { recursive: true });
+}
+
 const faults: Readonly<Record<string, () => void>> = {
-  "whose folder is removed": () => rmSync(stage.indexFolder, { recursive: true }),
+  "whose folder is removed": removeFolder,
   "whose database is removed": () => rmSync(file("index.db")),
   "whose database is replaced": () => renameSync(anotherDatabase(), file("index.db")),
   "whose database is overwritten by another": () => copyFileSync(anotherDatabase(), file("index.db")),
@@ -104,7 +111,7 @@ describe("an index in use", () => {
     await stage.untilTrue(first, "tea");
     const second = await stage.serve();
     await stage.untilTrue(second, "tea");
-    rmSync(stage.indexFolder, { recursive: true });
+    removeFolder();
     await askHonestly(first);
     await askHonestly(second);
     stage.write("new.md", "green tea");
