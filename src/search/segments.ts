@@ -1,6 +1,9 @@
 /** The inverted index as a sequence of segments: each is written once, read, and eventually merged with its neighbours. */
 import type { DatabaseSync } from "node:sqlite";
+import { releaseYoung } from "../lib/v8-memory.ts";
+import { createBlockCache } from "./block-cache.ts";
 import { createBlockWriter, seek } from "./blocks.ts";
+import { createBytePool } from "./byte-pool.ts";
 import { createWriter, readNumber, readTerm, type ByteReader } from "./bytes.ts";
 import { listsOf, type List } from "./lists.ts";
 import { mergeTerms, type Moved, type Stream } from "./merge-terms.ts";
@@ -27,9 +30,9 @@ export interface Segment {
   readonly last: number;
   readonly documents: Uint32Array;
   /** Ordinal of each document's first passage, and at the end the number of passages. */
-  readonly starts: Uint32Array;
+  readonly starts: Ordinals;
   /** Ordinal of each passage's document. */
-  readonly owners: Uint32Array;
+  readonly owners: Ordinals;
   /** Length of each passage, encoded by `shortLength`. */
   readonly lengths: Uint8Array;
   /** Total of all its passages, in tokens. */
@@ -39,13 +42,22 @@ export interface Segment {
   readonly firstBlock: number;
 }
 
+/** Half of the memory where the ordinals are small, as they are in most segments. */
+type Ordinals = Uint16Array | Uint32Array;
+
+function createOrdinals(length: number, largest: number): Ordinals {
+  return largest <= 0xffff ? new Uint16Array(length) : new Uint32Array(length);
+}
+
 type EachTerm = (take: TakeTerm) => void;
 
 /** Number of neighbours of similar size that are merged into one. */
 const fanOut = 16;
 /** Larger segments are not merged: it would take long, and much memory and disk, for little gain. */
 const maxMergedBytes = 8 * 1024 ** 2;
-const cacheBytes = 8 * 1024 ** 2;
+const cacheBytes = 4 * 1024 ** 2;
+/** Each block is read into an array of its own, which is garbage as soon as it is in the cache. */
+const maxGarbageBytes = 4 * 1024 ** 2;
 
 export type Segments = ReturnType<typeof openSegments>;
 
@@ -54,12 +66,14 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const list = database.prepare("select id, first, last, passages, dead, bytes from segments order by first");
   const one = database.prepare("select first, last, first_block, head, terms from segments where id = ?");
-  const block = database.prepare("select data from blocks where id = ?");
+  const readBlock = database.prepare("select data from blocks where id = ?");
   const known = new Map<number, Segment>();
-  const cache = new Map<number, Uint8Array>();
-  let cached = 0;
+  const cache = createBlockCache(cacheBytes);
+  const lists = createBytePool();
+  let readBytes = 0;
 
   function load(): Segment[] {
+    lists.clear();
     const rows = list.all();
     const alive = new Set(rows.map(({ id }) => id as number));
     for (const id of known.keys()) if (!alive.has(id)) known.delete(id);
@@ -88,22 +102,23 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
     return segment;
   }
 
+  /** Valid until the next call. */
   function getBlock(id: number): Uint8Array {
-    let data = cache.get(id);
-    if (data) {
-      cache.delete(id);
-      cache.set(id, data);
-      return data;
-    }
-    data = block.get(id)!["data"] as Uint8Array;
-    cache.set(id, data);
-    cached += data.length;
-    for (const [oldest, { length }] of cache) {
-      if (cached <= cacheBytes) break;
-      cache.delete(oldest);
-      cached -= length;
+    const cached = cache.get(id);
+    if (cached) return cached;
+    const data = readBlock.get(id)!["data"] as Uint8Array;
+    cache.add(id, data);
+    readBytes += data.length;
+    if (readBytes >= maxGarbageBytes) {
+      readBytes = 0;
+      releaseYoung();
     }
     return data;
+  }
+
+  function copyLists(bytes: Uint8Array, from: number, to: number): List[] {
+    const copy = lists.copy(bytes, from, to);
+    return listsOf(copy, 0, copy.length);
   }
 
   function write(documents: readonly StoredDocument[], lengths: readonly number[], each: EachTerm): void {
@@ -171,7 +186,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
       const nextBlock = (): Uint8Array | undefined => {
         goOn();
         return next < segment.terms.length
-          ? (block.get(segment.firstBlock + next++)!["data"] as Uint8Array)
+          ? (readBlock.get(segment.firstBlock + next++)!["data"] as Uint8Array)
           : undefined;
       };
       return { nextBlock, passages: ofPassages, documents: ofDocuments };
@@ -187,7 +202,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
   }
 
   return {
-    /** In the order of passages. Segments that were loaded before are the same objects. */
+    /** In the order of passages. Segments that were loaded before are the same objects; lists that were found before are no longer valid. */
     load,
     /** Each term once, in order; `lengths` holds the length of each passage, encoded by `shortLength`. */
     write,
@@ -195,7 +210,6 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
     forget(): void {
       known.clear();
       cache.clear();
-      cached = 0;
     },
     /** Marks a document as removed. Its passages stay in the lists until the segment is merged. */
     bury({ id, passages }: StoredDocument): void {
@@ -206,26 +220,25 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
       for (let ids = mergeable(list.all() as unknown as Size[]); ids; ids = mergeable(list.all() as unknown as Size[]))
         merge(ids);
     },
+    /** The lists are valid until the next `load`. */
     find(segment: Segment, term: string): readonly List[] {
       const at = blockOf(segment.terms, term);
       if (at < 0) return [];
       const cursor = seek(getBlock(segment.firstBlock + at), term);
       if (!cursor || readTerm(cursor.term, 0, cursor.termLength) !== term) return [];
-      // Copied: a query with hundreds of terms would hold a block for each of them in each segment.
-      const payload = cursor.block.slice(cursor.payloadFrom, cursor.payloadTo);
-      return listsOf(payload, 0, payload.length);
+      return copyLists(cursor.block, cursor.payloadFrom, cursor.payloadTo);
     },
-    /** Passes terms with this prefix, in order, until `take` returns false. */
+    /** Passes terms with this prefix, in order, until `take` returns false. Lists are valid until the next `load`. */
     eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => List[]) => boolean): void {
       for (let at = Math.max(0, blockOf(segment.terms, beginning)); at < segment.terms.length; at += 1) {
         if (segment.terms[at]! > beginning && !segment.terms[at]!.startsWith(beginning)) return;
-        const data = getBlock(segment.firstBlock + at);
-        const cursor = seek(data, beginning);
+        // Copied, because `take` may read other blocks.
+        const cursor = seek(getBlock(segment.firstBlock + at).slice(), beginning);
         if (!cursor) continue;
         do {
           const term = readTerm(cursor.term, 0, cursor.termLength);
           if (!term.startsWith(beginning)) return;
-          if (!take(term, () => listsOf(data, cursor.payloadFrom, cursor.payloadTo))) return;
+          if (!take(term, () => copyLists(cursor.block, cursor.payloadFrom, cursor.payloadTo))) return;
         } while (cursor.next());
       }
     },
@@ -291,15 +304,18 @@ function readHead(bytes: Uint8Array): Pick<Segment, "documents" | "starts" | "ow
   const head: ByteReader = { bytes, at: 0 };
   const count = readNumber(head);
   const documents = new Uint32Array(count);
-  const starts = new Uint32Array(count + 1);
+  const firsts = new Uint32Array(count + 1);
   let last = 0;
   for (let at = 0; at < count; at += 1) {
     last += readNumber(head);
     documents[at] = last;
-    starts[at + 1] = starts[at]! + readNumber(head);
+    firsts[at + 1] = firsts[at]! + readNumber(head);
   }
-  const owners = new Uint32Array(starts[count]!);
+  const passages = firsts[count]!;
+  const starts = createOrdinals(count + 1, passages);
+  starts.set(firsts);
+  const owners = createOrdinals(passages, count);
   for (let at = 0; at < count; at += 1) owners.fill(at, starts[at], starts[at + 1]);
   // Copied, because a slice of a `Buffer` would hold all of it.
-  return { documents, starts, owners, lengths: new Uint8Array(bytes.subarray(head.at, head.at + owners.length)) };
+  return { documents, starts, owners, lengths: new Uint8Array(bytes.subarray(head.at, head.at + passages)) };
 }
