@@ -52,8 +52,14 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
     /** All that meet the condition, if there is one and they are few. */
     ifFew(): ReadonlySet<number> | undefined {
       if (sql === "") return undefined;
-      const rows = database.prepare(`select d.id ${from} where ${where} limit ${fewDocuments}`).all(...values);
-      return rows.length < fewDocuments ? new Set(rows.map((row) => row["id"] as number)) : undefined;
+      const select = `select d.id ${from} where ${where}`;
+      if (database.prepare(`${select} limit 1 offset ${fewDocuments - 1}`).get(...values)) return undefined;
+      return new Set(
+        database
+          .prepare(select)
+          .all(...values)
+          .map((row) => row["id"] as number),
+      );
     },
     /** Ids of those that meet the condition, by priority, then the latest first. */
     latest(limit: number): readonly number[] {

@@ -171,21 +171,16 @@ function together(
     const [rarest, ...rest] = lists.sort((left, right) => countIn(left) - countIn(right));
     if (!rarest) continue;
     if (!mayRead(rarest)) return [];
-    const ordinals: number[] = [];
-    const times: number[] = [];
-    eachPosting(rarest, (ordinal, here) => {
-      if (mask?.[ordinal] === 0) return;
-      ordinals.push(ordinal);
-      times.push(here);
-    });
+    const common = readPostings(rarest, mask);
     for (const list of rest) {
-      if (ordinals.length === 0) break;
+      if (common.count === 0) break;
       if (!mayRead(list)) return [];
-      keepCommon(ordinals, times, list);
+      keepCommon(common, list);
     }
-    ordinals.forEach((ordinal, at) => {
-      if (accepts(segment, field, ordinal)) writer.add(field, ordinal, times[at]!);
-    });
+    for (let at = 0; at < common.count; at += 1) {
+      const ordinal = common.ordinals[at]!;
+      if (accepts(segment, field, ordinal)) writer.add(field, ordinal, common.times[at]!);
+    }
   }
   const bytes = writer.take().slice();
   const found = bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
@@ -204,20 +199,40 @@ function scaled(list: List, from: readonly List[]): List {
   return here === everywhere ? list : { ...list, visible: Math.round((list.count * everywhere) / Math.max(1, here)) };
 }
 
+/** The first `count` of each array. Used again for each list: with arrays of their own, the segments of a query would leave megabytes of garbage. */
+const postings = { ordinals: new Uint32Array(0), times: new Uint32Array(0), count: 0 };
+
+/** Valid until the next call. */
+function readPostings(list: List, mask: Uint8Array | undefined): typeof postings {
+  if (postings.ordinals.length < list.count) {
+    postings.ordinals = new Uint32Array(list.count);
+    postings.times = new Uint32Array(list.count);
+  }
+  let count = 0;
+  eachPosting(list, (ordinal, times) => {
+    if (mask?.[ordinal] === 0) return;
+    postings.ordinals[count] = ordinal;
+    postings.times[count] = times;
+    count += 1;
+  });
+  postings.count = count;
+  return postings;
+}
+
 /** Removes ordinals that are not in the list. */
-function keepCommon(ordinals: number[], times: number[], list: List): void {
+function keepCommon(common: typeof postings, list: List): void {
+  const { ordinals, times, count } = common;
   let at = 0;
   let kept = 0;
   eachPosting(list, (ordinal, here) => {
-    while (at < ordinals.length && ordinals[at]! < ordinal) at += 1;
-    if (ordinals[at] !== ordinal) return;
+    while (at < count && ordinals[at]! < ordinal) at += 1;
+    if (at === count || ordinals[at] !== ordinal) return;
     ordinals[kept] = ordinal;
     times[kept] = Math.min(times[at]!, here);
     kept += 1;
     at += 1;
   });
-  ordinals.length = kept;
-  times.length = kept;
+  common.count = kept;
 }
 
 /** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */

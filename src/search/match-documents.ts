@@ -99,13 +99,13 @@ export function createDocumentMatcher(
     if (required.length <= maxScattered) return matching;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
-      if (here.places.every((ways) => isInPassage(ways, passage) || isInName(ways, document))) return matching;
+      if (areAllIn(here.places, passage, document)) return matching;
     return similar;
   }
 
   /** Whether all words are in the title and the path. */
   function mayHaveName(at: number, document: number): boolean {
-    return hasName && mayHaveAll(at, document) && marked[at]!.places.every((ways) => isInName(ways, document));
+    return hasName && mayHaveAll(at, document) && areAllInName(marked[at]!.places, document);
   }
 
   /** Whether all words are in the title and the path, or in one heading. */
@@ -225,7 +225,17 @@ function isSingle({ phrase, otherKana }: ContentWord): boolean {
   return phrase.length === 1 && otherKana === undefined;
 }
 
-// Loops, because they run for every candidate.
+// Loops, because they run for every candidate: a function for each would be garbage, gigabytes in a hundred queries of a million documents.
+function areAllIn(places: Marked["places"], passage: number, document: number): boolean {
+  for (const ways of places) if (!isInPassage(ways, passage) && !isInName(ways, document)) return false;
+  return true;
+}
+
+function areAllInName(places: Marked["places"], document: number): boolean {
+  for (const ways of places) if (!isInName(ways, document)) return false;
+  return true;
+}
+
 function isInPassage(ways: readonly Places[], passage: number): boolean {
   for (const { inPassages } of ways) if (hasBit(inPassages, passage)) return true;
   return isInHeading(ways, passage);
