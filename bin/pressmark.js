@@ -16,6 +16,7 @@ const suggested = 24;
 if (!isEnough(process.versions.node)) await handOver();
 else if (!existsSync(join(root, "dist", "cli.js"))) fail("this checkout is not built yet; run npm run build");
 else {
+  if (process.argv[2] === "serve") limitArenas();
   // Compiled code is kept between runs.
   (await builtin("node:module")).enableCompileCache();
   const { runProcess } = await import("../dist/cli.js");
@@ -26,6 +27,21 @@ function isEnough(running) {
   const [major, minor] = running.split(".").map(Number);
   const [least, leastMinor] = needed.split(".").map(Number);
   return major > least || (major === least && minor >= leastMinor);
+}
+
+/**
+ * The C library of Linux reserves memory for each thread, and keeps it: 30 MB more for a server that indexes. It reads the limit when a program
+ * starts, so the process replaces itself (docs/decisions/054-arenas.md).
+ */
+function limitArenas() {
+  const { env, execPath, execArgv, argv, platform, execve } = process;
+  // A channel to the parent process would be lost.
+  if (platform !== "linux" || !execve || process.send || env.MALLOC_ARENA_MAX || env.PRESSMARK_V8_DEFAULTS) return;
+  try {
+    execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: "2" });
+  } catch {
+    // Not allowed here: it works without, too.
+  }
 }
 
 /** A checkout brings a Node of its own among its development dependencies; so may the project that this is installed in. */
