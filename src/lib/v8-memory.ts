@@ -98,6 +98,19 @@ export function releaseYoung(): void {
   if (!isOff) collector()({ type: "minor" });
 }
 
+/** V8 lets a heap grow by 16 MiB before a collection; a thread whose heap is small collects after less. */
+const grownBytes = 6 * 1024 * 1024;
+let smallestBytes = 0;
+
+/** Collects if the heap of this thread has grown by a few megabytes since the last call that did. Call it between two pieces of work: it takes about 10 ms. */
+export function releaseGrowth(): void {
+  if (isOff) return;
+  const { getHeapStatistics } = process.getBuiltinModule("node:v8");
+  if (getHeapStatistics().used_heap_size < smallestBytes + grownBytes) return;
+  releaseMemory();
+  smallestBytes = getHeapStatistics().used_heap_size;
+}
+
 function collector(): Collect {
   if (!collect) {
     process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");

@@ -152,6 +152,9 @@ function countIn(list: List | undefined): number {
   return list?.visible ?? list?.count ?? 0;
 }
 
+/** Used again for each segment: it holds 20 kB. What a stopped query left is dropped first. */
+const writer = createListWriter();
+
 /** Decides by field and ordinal. */
 type Accepts = (segment: Segment, field: number, ordinal: number) => boolean;
 
@@ -163,7 +166,7 @@ function together(
   accepts: Accepts,
   mayRead: (list: List) => boolean,
 ): readonly List[] {
-  const writer = createListWriter();
+  writer.take();
   for (let field = 0; field < fields.length; field += 1) {
     const lists = all.map((ofTerm) => ofTerm.find((list) => list.field === field));
     if (!lists.every((list) => list !== undefined)) continue;
@@ -254,7 +257,7 @@ function beginningWith(
     return places < most;
   });
   if (all.length === 0) return [];
-  const writer = createListWriter();
+  writer.take();
   for (let field = 0; field < fields.length; field += 1) {
     const mask = field <= headingField ? masks?.passages : masks?.documents;
     const times = new Uint16Array(field <= headingField ? segment.lengths.length : segment.documents.length);

@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
+import { releaseGrowth } from "../../lib/v8-memory.ts";
 import { createSearcher, type SearchFindings, type SearchQuestion } from "../../search/searcher.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { FromSearcher, IndexLocation, ToSearcher } from "./messages.ts";
@@ -30,7 +31,7 @@ const answerer = createRemoteAnswerer<SearchQuestion, SearchFindings>(post, asyn
 });
 
 parentPort!.on("message", (message: ToSearcher) => {
-  if (!("close" in message)) return void answerer.hear(message);
+  if (!("close" in message)) return void answerer.hear(message).then(releaseGrowth);
   searcher.close();
   parentPort!.close();
 });
