@@ -54,7 +54,7 @@ const idleShare = 0.1;
 const worthBytes = 8 * 1024 * 1024;
 const leastBetweenMs = 15_000;
 
-type Collect = (how: { readonly type: "major"; readonly flavor: "last-resort" } | { readonly type: "minor" }) => void;
+type Collect = (how: { readonly type: "major" | "minor"; readonly flavor?: "last-resort" }) => void;
 
 /** Starts in the calling thread. Does not keep the process alive. */
 export function releaseMemoryWhenIdle(): void {
@@ -93,22 +93,32 @@ export function releaseMemory(): void {
   if (!isOff) collector()({ type: "major", flavor: "last-resort" });
 }
 
-/** Frees what was created a moment ago and is no longer used, in about a millisecond: V8 does not see how much memory arrays take outside of its heap. */
-export function releaseYoung(): void {
-  if (!isOff) collector()({ type: "minor" });
-}
-
 /** V8 lets a heap grow by 16 MiB before a collection; a thread whose heap is small collects after less. */
-const grownBytes = 6 * 1024 * 1024;
+const grownBytes = 8 * 1024 * 1024;
 let smallestBytes = 0;
 
-/** Collects if the heap of this thread has grown by a few megabytes since the last call that did. Call it between two pieces of work: it takes about 10 ms. */
-export function releaseGrowth(): void {
-  if (isOff) return;
+/** Collects, in about 10 ms, if the heap of this thread has grown by a few megabytes since it last did. Returns whether it did. */
+export function releaseGrowth(): boolean {
+  if (isOff) return false;
   const { getHeapStatistics } = process.getBuiltinModule("node:v8");
-  if (getHeapStatistics().used_heap_size < smallestBytes + grownBytes) return;
-  releaseMemory();
+  if (getHeapStatistics().used_heap_size < smallestBytes + grownBytes) return false;
+  collector()({ type: "major" });
   smallestBytes = getHeapStatistics().used_heap_size;
+  return true;
+}
+
+const maxGarbageBytes = 4 * 1024 * 1024;
+let garbageBytes = 0;
+
+/**
+ * Counts arrays that were used for a moment and collects them in time, in about a millisecond: V8 sees only the small objects that hold them, and
+ * would collect late.
+ */
+export function countGarbage(bytes: number): void {
+  garbageBytes += bytes;
+  if (garbageBytes < maxGarbageBytes) return;
+  garbageBytes = 0;
+  if (!isOff && !releaseGrowth()) collector()({ type: "minor" });
 }
 
 function collector(): Collect {

@@ -1,6 +1,6 @@
 /** The inverted index as a sequence of segments: each is written once, read, and eventually merged with its neighbours. */
 import type { DatabaseSync } from "node:sqlite";
-import { releaseYoung } from "../lib/v8-memory.ts";
+import { countGarbage } from "../lib/v8-memory.ts";
 import { createBlockCache } from "./block-cache.ts";
 import { createBlockWriter, seek } from "./blocks.ts";
 import { createBytePool } from "./byte-pool.ts";
@@ -56,8 +56,6 @@ const fanOut = 16;
 /** Larger segments are not merged: it would take long, and much memory and disk, for little gain. */
 const maxMergedBytes = 8 * 1024 ** 2;
 const cacheBytes = 4 * 1024 ** 2;
-/** Each block is read into an array of its own, which is garbage as soon as it is in the cache. */
-const maxGarbageBytes = 4 * 1024 ** 2;
 
 export type Segments = ReturnType<typeof openSegments>;
 
@@ -70,7 +68,6 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
   const known = new Map<number, Segment>();
   const cache = createBlockCache(cacheBytes);
   const lists = createBytePool();
-  let readBytes = 0;
 
   function load(): Segment[] {
     lists.clear();
@@ -108,11 +105,8 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
     if (cached) return cached;
     const data = readBlock.get(id)!["data"] as Uint8Array;
     cache.add(id, data);
-    readBytes += data.length;
-    if (readBytes >= maxGarbageBytes) {
-      readBytes = 0;
-      releaseYoung();
-    }
+    // From here on the block is read in the cache.
+    countGarbage(data.length);
     return data;
   }
 

@@ -1,6 +1,7 @@
 /** Stores the texts of passages, compressed in chunks. */
 import type { DatabaseSync } from "node:sqlite";
 import { constants } from "node:zlib";
+import { countGarbage } from "../lib/v8-memory.ts";
 import type { Entry } from "../source.ts";
 import type { Passage } from "./passages.ts";
 
@@ -87,7 +88,9 @@ export function openTexts(database: DatabaseSync) {
   }
 
   function unpack(data: Uint8Array): Chunk["passages"] {
-    const whole = zstdDecompressSync(data.subarray(1)).toString(data[0] === 0 ? "utf8" : "utf16le");
+    const unpacked = zstdDecompressSync(data.subarray(1));
+    countGarbage(data.length + unpacked.length);
+    const whole = unpacked.toString(data[0] === 0 ? "utf8" : "utf16le");
     let at = whole.indexOf("\n");
     const head = JSON.parse(whole.slice(0, at)) as (
       | [from: number, length: number, line: number, more: number, heading: string, entry?: Entry]
