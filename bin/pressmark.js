@@ -38,7 +38,7 @@ function limitArenas() {
   // A channel to the parent process would be lost.
   if (platform !== "linux" || !execve || process.send || env.MALLOC_ARENA_MAX || env.PRESSMARK_V8_DEFAULTS) return;
   try {
-    execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: "2" });
+    execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: "1" });
   } catch {
     // Not allowed here: it works without, too.
   }

@@ -2,7 +2,7 @@
 
 const sliceBytes = 1024 ** 2;
 /** More is released with the copies. */
-const maxKeptSlices = 4;
+const maxKeptSlices = 2;
 
 export function createBytePool() {
   const slices: Uint8Array[] = [];

@@ -63,9 +63,9 @@ const defaultBatchChars = 2 * 1024 * 1024;
  * A pass commits several batches together, and a kill loses at most these. It doubles their number of documents up to this: the first texts are
  * found soon, and many texts are written as one segment, which need not be merged.
  */
-const maxCommitDocuments = 32_768;
+const maxCommitDocuments = 16_384;
 /** Maximum size of the texts of a commit. */
-const maxCommitChars = 32 * 1024 * 1024;
+const maxCommitChars = 16 * 1024 * 1024;
 /** Texts of a slow source are found after this time. */
 const maxCommitMs = 15_000;
 const readsAtOnce = 4;

@@ -27,7 +27,7 @@ export interface OpenIndex {
 /** Maximum size of the postings collected in memory before they are written. */
 const maxPostingBytes = 16 * 1024 ** 2;
 /** Maximum number of terms remembered from one segment to the next. A term takes about 100 bytes. */
-const maxTerms = 200_000;
+const maxTerms = 100_000;
 
 export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">) {
   const { database, segments, texts, vectors } = index;

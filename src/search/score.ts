@@ -3,7 +3,7 @@ import { bm25, lengthNorm } from "./bm25.ts";
 import { keepLargest } from "./keep-largest.ts";
 import type { FoundTerm, Lookup } from "./lookup.ts";
 import { body, eachPosting, headingField, title, type List } from "./lists.ts";
-import { longLength, type Segment } from "./segments.ts";
+import { createOrdinals, longLength, type Ordinals, type Segment } from "./segments.ts";
 import { searchWeights } from "./weights.ts";
 
 interface Scored {
@@ -41,10 +41,9 @@ export function score(
   });
   const ofPairs = saturationOf(searchWeights.pairK1);
   const ofWords = saturationOf(searchWeights.k1);
-  const room = takeRoom(segments);
   const parts = segments.map((segment, at) => {
-    const ofPassage = room.ofPassages(segment);
-    const ofDocument = room.scores(segment);
+    const ofPassage = zerosForPassages.take(segment.lengths.length);
+    const { ofDocument, best } = takeScores(segment);
     for (const one of found) {
       const weight = worth(one);
       const saturation = one.wanted.kind === "pair" || one.wanted.kind === "single" ? ofPairs : ofWords;
@@ -54,8 +53,7 @@ export function score(
         else addFlat(list, weight * (list.field === title ? searchWeights.title : searchWeights.path), ofDocument);
       }
     }
-    const best = room.best(segment);
-    addBestPassages(segment, ofPassage, ofDocument, best, room.ofBest(segment));
+    addBestPassages(segment, ofPassage, ofDocument, best, zerosForDocuments.take(segment.documents.length));
     return { segment, ofDocument, best };
   });
   return (count, tierOf) => {
@@ -141,7 +139,7 @@ function addBestPassages(
   { owners }: Segment,
   ofPassage: Float32Array,
   ofDocument: Float32Array,
-  best: Uint32Array,
+  best: Ordinals,
   ofBest: Float32Array,
 ): void {
   for (let passage = 0; passage < ofPassage.length; passage += 1) {
@@ -156,29 +154,42 @@ function addBestPassages(
   for (let document = 0; document < ofBest.length; document += 1) ofDocument[document]! += ofBest[document]!;
 }
 
-/** Two numbers of four bytes for each document of all segments; for one segment, one for each passage and each document. */
-let numbers = new ArrayBuffer(0);
+interface Scores {
+  readonly ofDocument: Float32Array;
+  /** Ordinal of the best passage of each document plus one. */
+  readonly best: Ordinals;
+}
 
-/**
- * Arrays of zeros, valid until the next query: those of a million documents take 10 MB, which would wait for a garbage collection after
- * each query.
- */
-function takeRoom(segments: readonly Segment[]) {
-  const most = (sizeOf: (segment: Segment) => number): number =>
-    segments.reduce((size, segment) => Math.max(size, sizeOf(segment)), 0);
-  const passages = most(({ lengths }) => lengths.length);
-  const ofAll = passages + most(({ documents }) => documents.length);
-  const count = segments.reduce((sum, { documents }) => sum + 2 * documents.length, ofAll);
-  // With a reserve: while texts are indexed, each query needs a little more.
-  if (numbers.byteLength < 4 * count) numbers = new ArrayBuffer(4 * Math.ceil(count * 1.25));
-  else new Uint32Array(numbers, 4 * ofAll, count - ofAll).fill(0);
-  let next = 4 * ofAll;
-  const take = ({ documents }: Segment): number => (next += 4 * documents.length) - 4 * documents.length;
+/** Kept with each segment: those of a million documents take 6 MB, which would wait for a garbage collection after each query. */
+const knownScores = new WeakMap<Segment, Scores>();
+
+/** Zeros, valid until the next query. */
+function takeScores(segment: Segment): Scores {
+  let scores = knownScores.get(segment);
+  if (scores) {
+    scores.ofDocument.fill(0);
+    scores.best.fill(0);
+    return scores;
+  }
+  const { documents, lengths } = segment;
+  scores = {
+    ofDocument: new Float32Array(documents.length),
+    best: createOrdinals(documents.length, lengths.length),
+  };
+  knownScores.set(segment, scores);
+  return scores;
+}
+
+/** The same memory for each segment. */
+function createZeros() {
+  let numbers = new Float32Array(0);
   return {
-    scores: (segment: Segment): Float32Array => new Float32Array(numbers, take(segment), segment.documents.length),
-    best: (segment: Segment): Uint32Array => new Uint32Array(numbers, take(segment), segment.documents.length),
-    /** The same arrays for each segment. */
-    ofPassages: ({ lengths }: Segment): Float32Array => new Float32Array(numbers, 0, lengths.length).fill(0),
-    ofBest: ({ documents }: Segment): Float32Array => new Float32Array(numbers, 4 * passages, documents.length).fill(0),
+    /** Valid until the next call. */
+    take(count: number): Float32Array {
+      if (numbers.length < count) numbers = new Float32Array(count);
+      return numbers.subarray(0, count).fill(0);
+    },
   };
 }
+const zerosForPassages = createZeros();
+const zerosForDocuments = createZeros();

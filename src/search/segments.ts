@@ -43,9 +43,9 @@ export interface Segment {
 }
 
 /** Half of the memory where the ordinals are small, as they are in most segments. */
-type Ordinals = Uint16Array | Uint32Array;
+export type Ordinals = Uint16Array | Uint32Array;
 
-function createOrdinals(length: number, largest: number): Ordinals {
+export function createOrdinals(length: number, largest: number): Ordinals {
   return largest <= 0xffff ? new Uint16Array(length) : new Uint32Array(length);
 }
 
@@ -54,8 +54,8 @@ type EachTerm = (take: TakeTerm) => void;
 /** Number of neighbours of similar size that are merged into one. */
 const fanOut = 16;
 /** Larger segments are not merged: it would take long, and much memory and disk, for little gain. */
-const maxMergedBytes = 8 * 1024 ** 2;
-const cacheBytes = 4 * 1024 ** 2;
+const maxMergedBytes = 4 * 1024 ** 2;
+const cacheBytes = 2 * 1024 ** 2;
 
 export type Segments = ReturnType<typeof openSegments>;
 

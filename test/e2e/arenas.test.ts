@@ -21,7 +21,7 @@ async function serveWith(variables: NodeJS.ProcessEnv): Promise<readonly [limit:
 it.runIf(process.platform === "linux")(
   "serve replaces itself with a limit, unless one is set or it is not wanted",
   async () => {
-    expect(await serveWith({})).toEqual(["2", 0]);
+    expect(await serveWith({})).toEqual(["1", 0]);
     expect(await serveWith({ MALLOC_ARENA_MAX: "5" })).toEqual(["5", 0]);
     expect(await serveWith({ PRESSMARK_V8_DEFAULTS: "1" })).toEqual([undefined, 0]);
   },

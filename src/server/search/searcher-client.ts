@@ -30,7 +30,7 @@ export function createSearcherClient(
     const worker = startThread(new URL("./searcher-thread.ts", import.meta.url), {
       name: "pressmark-searcher",
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 },
+      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 2 },
     });
     worker.on("message", (message: FromSearcher) => {
       if ("log" in message) runtime.log(...message.log);
