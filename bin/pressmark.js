@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 // Importing `node:fs` as a module loads its lazy parts too, which takes longer than everything else in this file.
 const builtin = (name) => process.getBuiltinModule?.(name) ?? import(name);
-const { existsSync, readFileSync } = await builtin("node:fs");
+const { accessSync, constants, existsSync, readFileSync } = await builtin("node:fs");
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version, engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -38,9 +38,11 @@ function limitArenas() {
   // A channel to the parent process would be lost.
   if (platform !== "linux" || !execve || process.send || env.MALLOC_ARENA_MAX || env.PRESSMARK_V8_DEFAULTS) return;
   try {
+    // Node aborts if its file cannot be run.
+    accessSync(execPath, constants.X_OK);
     execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: "1" });
   } catch {
-    // Not allowed here: it works without, too.
+    // Everything works without the limit, too.
   }
 }
 
@@ -53,14 +55,14 @@ async function handOver() {
   if (process.env.PRESSMARK_HANDED_OVER || !own) return fail(advice);
 
   const { spawn } = await builtin("node:child_process");
-  const { constants } = await builtin("node:os");
+  const { signals } = (await builtin("node:os")).constants;
   const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: "inherit",
     env: { ...process.env, PRESSMARK_HANDED_OVER: "1" },
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", () => fail(advice));
-  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (signals[signal] ?? 0)));
 }
 
 /** A command that provides a Node which can run this, by how Pressmark was installed. */
