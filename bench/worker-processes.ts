@@ -90,7 +90,7 @@ try {
         const seconds = (performance.now() - from) / 1000;
         const cpu = (cpuMicros(server.pid) - before) / count;
         close();
-        // The first round compiles.
+        // The first round is not counted: V8 compiles the code in it.
         if (round < 0) continue;
         rates[at]!.push(count / seconds);
         cpus[at]!.push(cpu);

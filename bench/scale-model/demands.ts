@@ -1,4 +1,4 @@
-/** What the model is asked: 10^9 resources, 10^6 listens and 10^5 requests a second, with several mixes. */
+/** The demands that the model plans for: 10^9 resources, 10^6 listens and 10^5 requests a second, with several mixes. */
 import type { Demand } from "./plan.ts";
 
 const base = {

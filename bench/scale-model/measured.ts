@@ -1,4 +1,4 @@
-/** What the model is made from: figures of the bench, kept with their date and machine in measured.json. */
+/** The constants of the model: figures of the bench, kept with their date and machine in measured.json. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

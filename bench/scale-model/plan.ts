@@ -9,15 +9,15 @@ export interface Demand {
   readonly requestsPerSecond: number;
   readonly mix: Readonly<Record<RequestKind, number>>;
   readonly updatesPerSecond: number;
-  /** Listens that hear of one update, on average. */
+  /** Listens that are notified of one update, on average. */
   readonly listensOfUpdate: number;
   /** Whether a search concerns the mounts of one group of instances, or of all groups. */
   readonly searches: "one group" | "all groups";
 }
 
-/** Not measured: what operators choose, and what is supposed about hardware. */
+/** Not measured: what operators choose, and what is assumed about hardware. */
 export interface Assumptions {
-  /** Of the processors of instances and databases, how much may be used. */
+  /** Share of the processors of instances and databases that may be used. */
   readonly use: number;
   readonly databaseCores: number;
   readonly databaseMemoryBytes: number;
@@ -39,7 +39,7 @@ export const usualAssumptions: Assumptions = {
   databaseConnections: 500,
 };
 
-/** Facts of the code. */
+/** From the code of Pressmark. */
 const listensOfInstance = 100_000;
 const connectionsOfInstance = 6;
 const leasesOfMount = 2;
@@ -125,7 +125,7 @@ export function planFor(demand: Demand, measured: Measured, assumed: Assumptions
         }),
     ),
     instances: ofGroup,
-    // What changes take of an instance is missing for requests.
+    // The CPU time that an instance needs for changes is not available for requests.
     instanceCores: 1 - instances.overheadUs / secondUs,
     databaseCores: assumed.databaseCores * databasesOfGroup,
     balancerUs: measured.balancerUs,

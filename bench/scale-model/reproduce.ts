@@ -9,7 +9,7 @@ export interface Reproduced {
   readonly error: { readonly instanceUs: number };
 }
 
-/** From the costs of each kind by itself, measured on one instance without nginx. No point is used. */
+/** From the costs of each kind by itself, measured on one instance without nginx. The points themselves are not used. */
 export function reproduce(measured: Measured): Reproduced[] {
   const { calibration, points, mix, balancerUs, idle, besideTwo } = measured;
   return points.map((point) => {
@@ -26,7 +26,7 @@ export function reproduce(measured: Measured): Reproduced[] {
       load: { perSecond },
       requests: 20_000,
     });
-    // An instance also works when it is idle, which all its requests share.
+    // An instance also takes CPU time when it is idle, which is divided among its requests.
     const idleUs = (idle.instanceUs * instances) / perSecond;
     const instanceUs = (simulated.instanceUs + idleUs) * (1 + ((besideTwo - 1) * (instances - 1)) / 2);
     return { point, predicted: { instanceUs }, error: { instanceUs: instanceUs / point.instanceUs - 1 } };

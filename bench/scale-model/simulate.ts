@@ -58,7 +58,7 @@ export function simulate(input: Simulation): Simulated {
   let ended = 0;
   let halfAt = 0;
 
-  /** Exponential with a part that is always the same. */
+  /** Half of the mean, and a random part with an exponential distribution. */
   const vary = (mean: number): number => mean * (1 - variation - variation * Math.log(1 - random()));
 
   function pickKind(): string {

@@ -1,4 +1,4 @@
-/** `node bench/scale-model/take.ts RESULTS.json…`: takes the constants of the model from results of the bench, and keeps them. */
+/** `node bench/scale-model/take.ts RESULTS.json…`: computes the constants of the model from results of the bench, and stores them in measured.json. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { mixShares, rates } from "../cases/shared-instances.ts";

@@ -127,7 +127,7 @@ export interface Party {
   readonly target: Running;
   /** Processes by part: instance, database, … */
   readonly parts: Readonly<Record<string, readonly number[]>>;
-  /** How many times the requests, in number and in flight. Default: 1 */
+  /** Multiplies the number of requests, and of requests in flight. Default: 1 */
   readonly size?: number;
   /** Instead of the requests of the comparison. */
   readonly requesting?: Requesting;
@@ -173,7 +173,7 @@ export async function compareParties(parties: readonly Party[], options: Compari
     bytes: [] as number[],
   }));
   for (let round = -1; round < rounds; round += 1) {
-    let yardstick: Record<string, number> = {};
+    let baseline: Record<string, number> = {};
     for (const [index, { target, parts, size = 1, requesting = options, beside = [] }] of parties.entries()) {
       const { questions, leastBytes, perSecond = Infinity } = requesting;
       const count = requesting.count * size;
@@ -193,12 +193,12 @@ export async function compareParties(parties: readonly Party[], options: Compari
       const cpu: Record<string, number> = {};
       for (const [part, micros] of Object.entries(after)) cpu[part] = (micros - before[part]!) / count;
       cpu["together"] = Object.values(cpu).reduce((sum, each) => sum + each, 0);
-      if (index === 0) yardstick = cpu;
+      if (index === 0) baseline = cpu;
       const own = taken[index]!;
       own.cpu.push(cpu);
       own.ratio.push({
-        instance: cpu["instance"]! / yardstick["instance"]!,
-        together: cpu["together"] / yardstick["together"]!,
+        instance: cpu["instance"]! / baseline["instance"]!,
+        together: cpu["together"] / baseline["together"]!,
       });
       own.latencies.push(...latencies);
       own.perSecond.push(count / seconds);

@@ -1,7 +1,7 @@
-/** Holds listens open in a process of its own, and says when the last of them has heard of an update. */
+/** Holds listens open in a process of its own, and reports when the last of them has received an update. */
 import { openListens } from "../listens.ts";
 
-/** "arm" is answered with "armed"; then, once all have heard, with the time of the system's monotonic clock. */
+/** "arm" is answered with "armed"; then, once all have received the update, with the time of the system's monotonic clock. */
 export type ListenersMessage = "ready" | "armed" | { readonly heardAt: string };
 
 const [port, path = "", uri = "", count] = process.argv.slice(2);

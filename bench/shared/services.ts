@@ -1,4 +1,4 @@
-/** What many instances stand on, started for the bench on loopback: PostgreSQL, NATS, and nginx before the instances. */
+/** The services that many instances need, started for the bench on loopback: PostgreSQL, NATS, and nginx before the instances. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -102,7 +102,7 @@ ${temporary.map((name) => `  ${name}_temp_path ${folder}/${name};`).join("\n")}
   upstream instances {
 ${ports.map((each) => `    server 127.0.0.1:${each};`).join("\n")}
     keepalive 1000;
-    # Shorter than that of a contestant.
+    # Shorter than the time after which an instance closes idle connections.
     keepalive_timeout 4s;
     keepalive_requests 1000000000;
   }

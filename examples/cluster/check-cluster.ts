@@ -1,4 +1,4 @@
-/** Checks a running cluster through its proxy, and stops one instance to see that requests go on. */
+/** Checks a running cluster through its proxy, and kills one instance to see that requests are still answered. */
 import { execFile } from "node:child_process";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ import type { Cluster } from "./start-cluster.ts";
 const run = promisify(execFile);
 const program = join(import.meta.dirname, "../../bin/pressmark.js");
 /** Revocations reach every instance within 10 seconds, also if nothing announces them. */
-const patienceMs = 30_000;
+const limitMs = 30_000;
 
-/** Throws if something is not as it should be. */
+/** Throws if a check fails. */
 export async function checkCluster(cluster: Cluster, say: (line: string) => void): Promise<void> {
   const proxy: McpTarget = { url: cluster.url, token: cluster.token };
   const direct = cluster.instances.map(({ url }): McpTarget => ({ url, token: cluster.token }));
@@ -43,7 +43,7 @@ export async function checkCluster(cluster: Cluster, say: (line: string) => void
   );
   save(cluster, "harbour.md", "# Harbour\n\nThe lighthouse was painted in 2026.\n");
   await until(
-    "listeners at all instances hear of the change",
+    "listeners at all instances receive the change",
     () => told.every(Boolean),
     () => told.join(", "),
   );
@@ -70,10 +70,10 @@ export async function checkCluster(cluster: Cluster, say: (line: string) => void
 
   await cluster.instances[0]!.process.end("SIGKILL");
   for (let request = 0; request < 30; request += 1)
-    expect((await textOf(proxy, uri)).includes("2026"), "reads go on after an instance was killed");
+    expect((await textOf(proxy, uri)).includes("2026"), "reads are answered after an instance was killed");
   await cluster.instances[0]!.restart();
   await until("the instance that was started again answers", async () => (await list(direct[0]!)) === 200);
-  say("requests go on while an instance is gone");
+  say("requests are answered while an instance is not running");
 }
 
 function save(cluster: Cluster, name: string, text: string): void {
@@ -107,12 +107,12 @@ async function every<T>(items: readonly T[], holds: (item: T) => Promise<boolean
 async function until(what: string, holds: () => boolean | Promise<boolean>, seen?: () => string): Promise<void> {
   const from = performance.now();
   while (!(await holds())) {
-    if (performance.now() - from > patienceMs)
-      throw new Error(`waited ${patienceMs / 1000} s until ${what}${seen ? `: ${seen()}` : ""}`);
+    if (performance.now() - from > limitMs)
+      throw new Error(`waited ${limitMs / 1000} s until ${what}${seen ? `: ${seen()}` : ""}`);
     await wait(100);
   }
 }
 
 function expect(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`not as it should be: ${what}`);
+  if (!holds) throw new Error(`the check failed: ${what}`);
 }

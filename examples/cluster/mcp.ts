@@ -1,4 +1,4 @@
-/** Requests of the revision 2026-07-28, as small as they can be: what a test of a cluster needs to see of each response. */
+/** Requests of the revision 2026-07-28, as small as possible: only what a test of a cluster needs to see of each response. */
 
 const revision = "2026-07-28";
 
@@ -54,7 +54,7 @@ export async function ask(target: McpTarget, method: string, params: object, tim
   return { status: response.status, ...(JSON.parse(message.replace(/^data: /, "")) as object) };
 }
 
-/** The result; throws what went wrong. */
+/** The result. Throws if the response is an error. */
 export async function askFor(target: McpTarget, method: string, params: object): Promise<Record<string, unknown>> {
   const { status, result, error } = await ask(target, method, params);
   if (!result) throw new Error(`${method} at ${target.url}: ${status} ${error?.message ?? ""}`);
@@ -70,7 +70,7 @@ export interface Notice {
 export async function listen(
   target: McpTarget,
   notifications: object,
-  hear: { notice(notice: Notice): void; ended(): void },
+  handlers: { notice(notice: Notice): void; ended(): void },
   signal: AbortSignal,
 ): Promise<void> {
   const response = await send(target, "subscriptions/listen", { notifications }, signal);
@@ -79,23 +79,23 @@ export async function listen(
   void eachEvent(response.body, (message) => {
     const notice = message as Notice;
     if (notice.method === "notifications/subscriptions/acknowledged") acknowledged.resolve();
-    else if (notice.method !== undefined) hear.notice(notice);
+    else if (notice.method !== undefined) handlers.notice(notice);
   }).finally(() => {
     acknowledged.reject(new Error("the listen ended before it was acknowledged"));
-    hear.ended();
+    handlers.ended();
   });
   await acknowledged.promise;
 }
 
 /** Calls for each message of an event stream. Resolves when the stream ends, also by an error. */
-export async function eachEvent(body: ReadableStream<Uint8Array>, hear: (message: unknown) => void): Promise<void> {
+export async function eachEvent(body: ReadableStream<Uint8Array>, handle: (message: unknown) => void): Promise<void> {
   let rest = "";
   const decoder = new TextDecoder();
   try {
     for await (const chunk of body) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
       rest = lines.pop()!;
-      for (const line of lines) if (line.startsWith("data: {")) hear(JSON.parse(line.slice("data: ".length)));
+      for (const line of lines) if (line.startsWith("data: {")) handle(JSON.parse(line.slice("data: ".length)));
     }
   } catch {
     // A connection that breaks ends the stream, as closing it does.

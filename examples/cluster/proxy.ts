@@ -14,7 +14,7 @@ export interface ProxyOptions {
   readonly instances: readonly string[];
 }
 
-/** Fills the config beside this file in and starts the proxy with it. */
+/** Fills in the config beside this file, and starts the proxy with it. */
 export function startProxy({ kind, folder, host, port, instances }: ProxyOptions): Promise<StartedProcess> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${kind}.conf`);

@@ -18,7 +18,7 @@ export interface ClusterOptions {
   /** Whether the instances share their state; else each is a server of its own. */
   readonly isShared?: boolean;
   readonly instanceCount?: number;
-  /** Where each part runs; everything on loopback unless told. */
+  /** Where each part runs. Default: loopback. */
   readonly hostOf?: (part: string) => Host;
   /** The config without `server.state`, `server.bus` and what the cluster needs itself. */
   readonly config?: (folder: string) => ClusterConfig;
@@ -96,7 +96,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   if (missing.length > 0) throw new Error(missing.join("\n"));
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    // The newest first: nothing runs without what it needs.
+    // The newest first: each part is closed before what it needs.
     for (const each of closers.splice(0).toReversed()) await each();
   };
   try {

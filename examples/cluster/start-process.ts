@@ -29,7 +29,7 @@ export interface ProcessOptions {
   readonly ready: RegExp;
 }
 
-const patienceMs = 60_000;
+const limitMs = 60_000;
 
 /** Resolves when the process is ready. */
 export async function startProcess(
@@ -58,10 +58,10 @@ export async function startProcess(
     },
     async end(signal = "SIGTERM") {
       if (!isRunning()) return;
-      // Workers of a proxy that is killed would go on without it.
+      // The group: workers of a killed proxy would continue without it.
       if (signal === "SIGKILL") process.kill(-child.pid!, signal);
       else child.kill(signal);
-      // A stopped process does not see its signal.
+      // A paused process receives the signal only when it continues.
       child.kill("SIGCONT");
       const force = setTimeout(() => child.kill("SIGKILL"), 10_000);
       await ended;
@@ -77,7 +77,7 @@ export async function startProcess(
     }
   });
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`it is not ready after ${patienceMs / 1000} s`)), patienceMs);
+  const timer = setTimeout(() => late.reject(new Error(`it is not ready after ${limitMs / 1000} s`)), limitMs);
   try {
     await Promise.race([
       isReady,

@@ -51,7 +51,7 @@ const restMs = 4000;
 /** Below this share of busy time, the thread counts as idle. */
 const idleShare = 0.1;
 /** A full collection takes about 20 ms: only for this much memory, and this rarely. */
-const worthBytes = 8 * 1024 * 1024;
+const leastReleasedBytes = 8 * 1024 * 1024;
 const leastBetweenMs = 15_000;
 
 type Collect = (how: { readonly type: "major" | "minor"; readonly flavor?: "last-resort" }) => void;
@@ -77,7 +77,7 @@ export function releaseMemoryWhenIdle(): void {
     const bytes = getHeapStatistics().total_physical_size;
     heldBytes = Math.min(heldBytes, bytes);
     const nowMs = performance.now();
-    if (isResting && bytes > heldBytes + worthBytes && nowMs - collectedMs > leastBetweenMs) {
+    if (isResting && bytes > heldBytes + leastReleasedBytes && nowMs - collectedMs > leastBetweenMs) {
       collectedMs = nowMs;
       releaseMemory();
       heldBytes = getHeapStatistics().total_physical_size;
@@ -95,15 +95,16 @@ export function releaseMemory(): void {
 
 /** V8 lets a heap grow by 16 MiB before a collection; a thread whose heap is small collects after less. */
 const grownBytes = 8 * 1024 * 1024;
-let smallestBytes = 0;
+/** Size of the heap after the last collection. */
+let collectedBytes = 0;
 
 /** Collects, in about 10 ms, if the heap of this thread has grown by a few megabytes since it last did. Returns whether it did. */
 export function releaseGrowth(): boolean {
   if (isOff) return false;
   const { getHeapStatistics } = process.getBuiltinModule("node:v8");
-  if (getHeapStatistics().used_heap_size < smallestBytes + grownBytes) return false;
+  if (getHeapStatistics().used_heap_size < collectedBytes + grownBytes) return false;
   collector()({ type: "major" });
-  smallestBytes = getHeapStatistics().used_heap_size;
+  collectedBytes = getHeapStatistics().used_heap_size;
   return true;
 }
 

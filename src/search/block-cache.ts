@@ -5,7 +5,7 @@ export type BlockCache = ReturnType<typeof createBlockCache>;
 const sliceBytes = 1024 ** 2;
 
 export function createBlockCache(maxBytes: number) {
-  /** Filled in turn. A full slice gives way as a whole. */
+  /** Filled one after another. When all are full, the oldest is emptied as a whole and filled again. */
   const slices: { readonly bytes: Uint8Array; readonly ids: number[] }[] = [];
   const blocks = new Map<number, Uint8Array>();
   let current = -1;

@@ -1,7 +1,7 @@
-/** Memory for many small copies that are needed equally long: as arrays of their own, they would be garbage that V8 collects late. */
+/** Memory for many small copies that are all needed until the same moment: as arrays of their own, they would be garbage that V8 collects late. */
 
 const sliceBytes = 1024 ** 2;
-/** More is released with the copies. */
+/** Slices that `clear` keeps to use them again. */
 const maxKeptSlices = 2;
 
 export function createBytePool() {

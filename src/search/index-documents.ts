@@ -58,7 +58,7 @@ export function openDocuments(index: OpenIndex, counts: Pick<MountCounts, "add">
     vectors.remove(document.id, document.id + document.passages - 1);
     // Only a segment counts its removed passages.
     if (collected.length > 0 && document.id >= collected[0]!.id) write();
-    segments.bury(document);
+    segments.markRemoved(document);
   }
 
   function write(): void {

@@ -152,7 +152,7 @@ function countIn(list: List | undefined): number {
   return list?.visible ?? list?.count ?? 0;
 }
 
-/** Used again for each segment: it holds 20 kB. What a stopped query left is dropped first. */
+/** Used again for each segment: it holds 20 kB. A query that was stopped may have left postings in it, so each use first drops them with `take`. */
 const writer = createListWriter();
 
 /** Decides by field and ordinal. */
@@ -190,7 +190,7 @@ function together(
   return masks ? found : found.map((list) => scaled(list, all.flat()));
 }
 
-/** A list that was made of lists with only some of their postings stands for more than it has. */
+/** For a list that was made of lists with only some of their postings: its number of visible postings is estimated from theirs. */
 function scaled(list: List, from: readonly List[]): List {
   let here = 0;
   let everywhere = 0;

@@ -180,7 +180,7 @@ function takeScores(segment: Segment): Scores {
   return scores;
 }
 
-/** The same memory for each segment. */
+/** Arrays of zeros, in memory that is used again for each segment. */
 function createZeros() {
   let numbers = new Float32Array(0);
   return {

@@ -199,7 +199,7 @@ describe("segments", () => {
     const ids = Array.from({ length: 40 }, (_, at) => write(["all", `only${at}`, at % 2 === 0 ? "even" : "odd"])[0]!);
     for (const id of ids.slice(10, 13)) {
       database.prepare("delete from documents where id = ?").run(id);
-      segments.bury({ id, passages: 3 });
+      segments.markRemoved({ id, passages: 3 });
     }
     segments.tidy();
     expect(segments.load().length).toBeLessThan(16);
@@ -213,7 +213,7 @@ describe("segments", () => {
     const { write, find, segments, database } = openSome();
     const [first, second, third] = write(["a", "b"], ["a", "c"], ["a", "b"]);
     database.prepare("delete from documents where id = ?").run(second!);
-    segments.bury({ id: second!, passages: 2 });
+    segments.markRemoved({ id: second!, passages: 2 });
     const others = Array.from({ length: 15 }, () => write(["a"])[0]!);
     segments.tidy();
     expect(segments.load()).toHaveLength(1);
@@ -225,7 +225,7 @@ describe("segments", () => {
     const { write, segments, database } = openSome();
     const [id] = write(["a"]);
     database.exec("delete from documents");
-    segments.bury({ id: id!, passages: 1 });
+    segments.markRemoved({ id: id!, passages: 1 });
     segments.tidy();
     expect(segments.load()).toEqual([]);
     expect(database.prepare("select count(*) as count from blocks").get()).toEqual({ count: 0 });

@@ -42,7 +42,7 @@ export interface Segment {
   readonly firstBlock: number;
 }
 
-/** Half of the memory where the ordinals are small, as they are in most segments. */
+/** 16 bits each if the ordinals are small, as in most segments: this takes half of the memory. */
 export type Ordinals = Uint16Array | Uint32Array;
 
 export function createOrdinals(length: number, largest: number): Ordinals {
@@ -105,7 +105,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
     if (cached) return cached;
     const data = readBlock.get(id)!["data"] as Uint8Array;
     cache.add(id, data);
-    // From here on the block is read in the cache.
+    // Later calls return the copy in the cache.
     countGarbage(data.length);
     return data;
   }
@@ -206,7 +206,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
       cache.clear();
     },
     /** Marks a document as removed. Its passages stay in the lists until the segment is merged. */
-    bury({ id, passages }: StoredDocument): void {
+    markRemoved({ id, passages }: StoredDocument): void {
       database.prepare("update segments set dead = dead + ? where first <= ? and last >= ?").run(passages, id, id);
     },
     /** Merges if there are many small segments, or many removed passages in one. */
@@ -248,8 +248,8 @@ interface Size {
 
 /** Returns the neighbours that should be merged. */
 function mergeable(sizes: readonly Size[]): readonly number[] | undefined {
-  const rotten = sizes.find(({ dead, passages }) => dead === passages || dead > Math.max(32, passages / 3));
-  if (rotten) return [rotten.id];
+  const mostlyRemoved = sizes.find(({ dead, passages }) => dead === passages || dead > Math.max(32, passages / 3));
+  if (mostlyRemoved) return [mostlyRemoved.id];
   for (let most = smallBytes; most <= maxMergedBytes; most *= 8) {
     let from = sizes.length;
     while (from > 0 && sizes[from - 1]!.bytes <= most) from -= 1;

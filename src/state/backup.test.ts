@@ -112,8 +112,8 @@ describe.skipIf(missing)("a backup", () => {
 
   it.each<readonly [string, (lines: string[]) => string[], RegExp]>([
     ["is cut", (lines) => lines.slice(0, -1), /its end is missing/],
-    ["lacks a line", (lines) => lines.toSpliced(2, 1), /its checksum does not fit/],
-    ["was changed", (lines) => lines.map((line) => line.replace('"n":1}', '"n":7}')), /its checksum does not fit/],
+    ["lacks a line", (lines) => lines.toSpliced(2, 1), /its checksum does not match/],
+    ["was changed", (lines) => lines.map((line) => line.replace('"n":1}', '"n":7}')), /its checksum does not match/],
     ["has more after its end", (lines) => [...lines, lines[1] ?? ""], /follows its end/],
     ["is broken", (lines) => lines.with(3, "{"), /line 4 is not JSON/],
     ["has an unknown line", (lines) => lines.with(3, "{}"), /line 4 is unknown/],

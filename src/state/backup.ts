@@ -5,8 +5,8 @@ import type { SharedDatabase, SharedSql } from "./database.ts";
 import { recordsChannel } from "./postgres-store.ts";
 import { cachePrefix } from "./shared-cache.ts";
 
-/** Changes when a program of today could no longer read the lines. */
 const format = "pressmark-backup";
+/** Increases when programs of the current version could no longer read the lines. */
 const formatVersion = 1;
 const pageSize = 500;
 
@@ -87,7 +87,7 @@ async function* entriesIn(sql: SharedSql): AsyncGenerator<BackupEntry> {
 
 export interface RestoreOptions {
   readonly replace?: boolean;
-  /** Kinds of which records that are there are not replaced: running instances do not read them again. */
+  /** Kinds whose existing records are not replaced: running instances do not read these kinds again. */
   readonly keep?: readonly string[];
 }
 
@@ -102,18 +102,18 @@ export async function restoreBackup(
 ): Promise<BackupCounts> {
   return database.transaction(async (sql) => {
     await sql.query("lock table records, logs in exclusive mode");
-    const tellAll = () =>
+    const notifyAll = () =>
       sql.query("select pg_notify($1, kind) from (select distinct kind from records) as kinds", [
         recordsChannel(database.schema),
       ]);
-    // Instances that run read everything again, also what is no longer there.
-    await tellAll();
+    // Before and after: running instances read every kind again, also one of which nothing is left.
+    await notifyAll();
     if (replace) {
       await sql.query("delete from records where kind <> all($1::text[])", [keep]);
       await sql.query("delete from logs");
     } else await checkEmpty(sql, database.schema);
     const counts = await insertAll(sql, lines);
-    await tellAll();
+    await notifyAll();
     return counts;
   });
 }
@@ -153,7 +153,7 @@ async function insertAll(sql: SharedSql, lines: AsyncIterable<string>): Promise<
       counts.entries += 1;
     } else if (value["end"] !== undefined) {
       const expected = { ...counts, sha256: hash.digest("hex") };
-      if (JSON.stringify(value["end"]) !== JSON.stringify(expected)) throw damaged("its checksum does not fit");
+      if (JSON.stringify(value["end"]) !== JSON.stringify(expected)) throw damaged("its checksum does not match");
       isEnded = true;
       continue;
     } else throw damaged(`line ${number} is unknown`);

@@ -68,7 +68,7 @@ export function createCachedRecords(
     async follow(changed, signal) {
       let seen = stamp;
       const refresh = async () => {
-        // While the store is away, the records grow old, which `ageMs` tells.
+        // While the store is away, the records stay as they are, and `ageMs` grows.
         await load().catch(() => undefined);
         if (signal.aborted || stamp === seen) return;
         seen = stamp;

@@ -25,7 +25,7 @@ export interface SharedDatabase extends SharedSql {
    */
   listen(
     channel: string,
-    hear: { notified(payload: string): void; connected(): void; lost(cause: unknown): void },
+    handlers: { notified(payload: string): void; connected(): void; lost(cause: unknown): void },
     signal: AbortSignal,
   ): void;
   /** Nothing is open after it resolves. */

@@ -142,7 +142,7 @@ export function createFileStore({ folder, runtime }: FileStoreOptions): Store {
   };
 }
 
-/** Characters that are not allowed in names of files on every system are replaced; small letters alone never collide. */
+/** Replaces characters that some systems do not allow in names of files. There are no capital letters, so names differ also where case is ignored. */
 function fileName(name: string): string {
   return name.replaceAll(":", "%3a").replace(/\.$/, "%2e");
 }

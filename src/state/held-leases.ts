@@ -1,4 +1,4 @@
-/** The leases that this process holds or waits for. How a lease is taken and renewed is the engine's. */
+/** The leases that this process holds or waits for. Each engine acquires and renews leases in its own way. */
 import { cancelled } from "../errors.ts";
 import type { HeldLease } from "./leases.ts";
 
@@ -8,7 +8,7 @@ interface WaitingLease {
 }
 
 interface OwnedLease extends HeldLease {
-  /** Without telling the engine. */
+  /** Ends it in this process; the engine is not told. */
   lose(): void;
 }
 
@@ -18,9 +18,9 @@ export interface HeldLeases {
   waitingNames(): string[];
   /** Rejects with "cancelled". */
   wait(name: string, signal: AbortSignal): Promise<HeldLease>;
-  /** `free` tells the engine. */
+  /** Adds a lease that the engine has granted. `free` releases it there. */
   own(name: string, fence: number, free: () => Promise<void>): OwnedLease;
-  /** To the one who has waited longest; released if nobody waits any more. */
+  /** Gives the lease to the one who has waited longest, or releases it if nobody waits any more. */
   grant(lease: HeldLease): void;
   /** Rejects all who wait. */
   close(): void;

@@ -21,19 +21,19 @@ export interface InstanceInfo extends Required<Pick<InstanceFacts, "id" | "versi
   readonly config?: string;
   /** ISO 8601, by the clock of the database. */
   readonly started: string;
-  /** Whether it has been heard of within the last seconds. */
+  /** Whether it has sent a heartbeat within the last seconds. */
   readonly isAlive: boolean;
 }
 
-const beatMs = 5000;
-const aliveMs = 3 * beatMs;
+const heartbeatMs = 5000;
+const aliveMs = 3 * heartbeatMs;
 
 export interface RegisteredInstance {
   /** Removes it from the list. */
   close(): Promise<void>;
 }
 
-/** Resolves once it is listed. Then says every few seconds that it lives. */
+/** Resolves once it is listed. Then sends a heartbeat every few seconds. */
 export async function registerInstance(
   database: SharedDatabase,
   facts: InstanceFacts,
@@ -41,7 +41,7 @@ export async function registerInstance(
 ): Promise<RegisteredInstance> {
   const closing = new AbortController();
 
-  async function beat(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     await database.query(
       `insert into instances (id, host, address, version, config) values ($1, $2, host(inet_client_addr()), $3, $4)
        on conflict (id) do update set seen = clock_timestamp()`,
@@ -49,21 +49,21 @@ export async function registerInstance(
     );
   }
 
-  async function keepBeating(): Promise<void> {
+  async function repeatHeartbeat(): Promise<void> {
     while (!closing.signal.aborted) {
-      await runtime.wait(beatMs, closing.signal).catch(() => undefined);
-      // The database may be away, which others report.
-      if (!closing.signal.aborted) await beat().catch(() => undefined);
+      await runtime.wait(heartbeatMs, closing.signal).catch(() => undefined);
+      // If the database is away, other parts of the server report it.
+      if (!closing.signal.aborted) await sendHeartbeat().catch(() => undefined);
     }
   }
 
-  await beat();
+  await sendHeartbeat();
   await database.query("delete from instances where seen < clock_timestamp() - interval '1 hour'");
-  const beating = keepBeating();
+  const repeating = repeatHeartbeat();
   return {
     async close() {
       closing.abort();
-      await beating;
+      await repeating;
       await database.query("delete from instances where id = $1", [facts.id]).catch(() => undefined);
     },
   };

@@ -24,7 +24,7 @@ it("keeps nothing of each check of a connection that lasts", async () => {
       abandon: () => undefined,
     }),
     channel: "a",
-    hear: { notified: () => undefined, connected: () => undefined, lost: () => undefined },
+    handlers: { notified: () => undefined, connected: () => undefined, lost: () => undefined },
     runtime: {
       monotonicMs: () => 0,
       wait: (_ms, signal) => setImmediate(undefined, { signal }),

@@ -9,22 +9,22 @@ import type { SharedDatabase } from "./database.ts";
 interface ListeningOptions {
   attach(signal: AbortSignal): Promise<Attached>;
   readonly channel: string;
-  readonly hear: Parameters<SharedDatabase["listen"]>[1];
+  readonly handlers: Parameters<SharedDatabase["listen"]>[1];
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
   readonly signal: AbortSignal;
 }
 
-const firstBackMs = 200;
-const longestBackMs = 10_000;
+const firstDelayMs = 200;
+const longestDelayMs = 10_000;
 /** How often an idle connection is checked, and how long the response may take: a lost network reports nothing by itself. */
 const checkMs = 5000;
 const answerMs = 5000;
 
 /** Resolves when the signal is aborted. */
-export async function keepListening({ attach, channel, hear, runtime, signal }: ListeningOptions): Promise<void> {
+export async function keepListening({ attach, channel, handlers, runtime, signal }: ListeningOptions): Promise<void> {
   const backoff = createBackoff({
-    firstMs: firstBackMs,
-    longestMs: longestBackMs,
+    firstMs: firstDelayMs,
+    longestMs: longestDelayMs,
     steadyMs: 0,
     now: runtime.monotonicMs,
   });
@@ -35,12 +35,12 @@ export async function keepListening({ attach, channel, hear, runtime, signal }: 
     try {
       const session = await attach(signal);
       try {
-        await unlessAborted(session.listen(channel, hear.notified), signal);
+        await unlessAborted(session.listen(channel, handlers.notified), signal);
         backoff.begun();
         isConnected = true;
         if (isLogged) runtime.log("info", "notifications of other instances are received again");
         isLogged = false;
-        hear.connected();
+        handlers.connected();
         cause = await untilBroken(session, runtime, signal);
       } finally {
         session.abandon();
@@ -49,7 +49,7 @@ export async function keepListening({ attach, channel, hear, runtime, signal }: 
       cause = thrown;
     }
     if (signal.aborted) return;
-    if (isConnected) hear.lost(cause);
+    if (isConnected) handlers.lost(cause);
     if (!isLogged)
       runtime.log("warn", "notifications of other instances are not received at present; connecting again", { cause });
     isLogged = true;

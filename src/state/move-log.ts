@@ -31,7 +31,7 @@ export async function moveLog(
   async function flush(): Promise<void> {
     if (batch.length === 0) return;
     const texts = batch.map((entry) => JSON.stringify(entry));
-    // PostgreSQL reads no member of a JSON text that has U+0000 anywhere.
+    // Apart from the texts: PostgreSQL reads no member of a JSON text that has U+0000 anywhere.
     const times = batch.map(({ time }) => time);
     await database.transaction(async (sql) => {
       await sql.query(

@@ -21,7 +21,7 @@ export interface NatsPublisher {
   publish(message: BusMessage): Promise<void>;
   /** The highest number that the stream has acknowledged. */
   readonly lastSeq: number;
-  /** Another stream counts anew. */
+  /** Must be called when the stream is another one, which counts from 1. */
   restart(): void;
   readonly published: number;
 }
@@ -81,7 +81,7 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
     for (;;) {
       try {
         const connection = await unlessAborted(connected(), until);
-        // A request does not end with its connection by itself. A promise of the connection would keep something of every message.
+        // A request does not end when its connection ends. A signal ends the wait, because a promise of the connection would keep memory for every message.
         const isStored = await unlessAborted(attempt(connection, out), connection.ended, () =>
           unavailable("the connection to NATS ended"),
         );

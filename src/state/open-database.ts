@@ -59,8 +59,8 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
     }
   }
 
-  /** All three are sent before the first response: one round trip. */
-  async function alone(
+  /** Runs one statement in a transaction of its own. Begin, statement and commit are sent before the first response: one round trip. */
+  async function runAlone(
     client: pg.ClientBase,
     text: string,
     values: readonly SqlParameter[],
@@ -126,15 +126,15 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
       return pool.usage;
     },
     query: <Row>(text: string, values: readonly SqlParameter[] = []) =>
-      borrow(undefined, (client) => alone(client, text, values)) as Promise<readonly Row[]>,
+      borrow(undefined, (client) => runAlone(client, text, values)) as Promise<readonly Row[]>,
     transaction: (work, signal) => transact(beginWriting, work, signal),
     snapshot: (work, signal) => transact(beginReading, work, signal),
 
-    listen(channel, hear, signal) {
+    listen(channel, handlers, signal) {
       const over = keepListening({
         attach: (until) => pool.attach(until).catch(refuse),
         channel,
-        hear,
+        handlers,
         runtime,
         signal: AbortSignal.any([signal, closing.signal]),
       }).finally(() => listening.delete(over));
@@ -165,7 +165,7 @@ function send(client: pg.ClientBase, text: string, values: readonly SqlParameter
   return client.query({ text, values: [...values], queryMode: "extended" } as pg.QueryConfig);
 }
 
-/** In words for the operator of the server. The database refuses the server, never a caller: so no error of it is "denied". */
+/** An error for the operator of the server. The database refuses the server, never a caller: so no error of it is "denied". */
 function toStateError(error: ResourceError, schema: string, timeoutMs: number): ResourceError {
   const { kind, cause } = error;
   const code = cause instanceof Error ? /^([0-9A-Z]{5}): /.exec(cause.message)?.[1] : undefined;

@@ -39,7 +39,7 @@ interface FetchedRow {
   readonly body: string | null;
 }
 
-/** Of one topic in one query, at least one row: a body may have half a megabyte. */
+/** Limits of one query; the first two for each topic. At least one row is read, however long: a body may have half a megabyte. */
 const rowsPerQuery = 500;
 const bytesPerQuery = 2_000_000;
 const topicsPerQuery = 32;
@@ -140,7 +140,7 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
     const byTopic = Map.groupBy(rows, ({ topic }) => topic);
     for (const [index, name] of names.entries()) {
       const position = asked[index] as Position;
-      // The topic may have been left, and joined anew, meanwhile.
+      // The last subscriber may have left meanwhile, and another one come.
       if (positions.get(name) === position) accept(name, position, byTopic.get(name) ?? []);
     }
   }

@@ -19,23 +19,23 @@ const pageSize = 500;
 /** How often expired rows are removed, and how many in one statement. Until then they are ignored. */
 const purgeMs = 60_000;
 const purgedAtOnce = 10_000;
-/** A time that is longer than this does not end. */
+/** A record with a longer time to live does not expire. */
 const foreverMs = 100 * 365 * 86_400_000;
 
 const isCurrent = "(records.expires is null or records.expires > clock_timestamp())";
 const stored = `$3::json, nextval('record_versions'), clock_timestamp() + $4::double precision * interval '1 ms'`;
 
-/** `$5` is the channel. Followers are told in the transaction of the change. */
-const told = (change: string): string =>
+/** Adds to a change that followers are notified, in the same transaction. `$5` is the channel. */
+const withNotify = (change: string): string =>
   `with changed as (${change} returning version) select version, pg_notify($5, $1) from changed`;
 const insert = `insert into records (kind, key, value, version, expires) values ($1, $2, ${stored})
   on conflict (kind, key) do update set value = excluded.value, version = excluded.version, expires = excluded.expires`;
-const putSql = told(insert);
-const createSql = told(`${insert} where not ${isCurrent}`);
-const replaceSql = told(`update records set (value, version, expires) = (${stored})
+const putSql = withNotify(insert);
+const createSql = withNotify(`${insert} where not ${isCurrent}`);
+const replaceSql = withNotify(`update records set (value, version, expires) = (${stored})
   where kind = $1 and key = $2 and version::text = $6 and ${isCurrent}`);
 
-/** On which changed kinds are announced. Channels belong to the whole database, so the name contains the schema. */
+/** The channel on which changed kinds are announced. Channels belong to the whole database, so the name contains the schema. */
 export function recordsChannel(schema: string): string {
   return `${schema}.records`;
 }
@@ -82,7 +82,7 @@ export function createPostgresStore({ database, runtime }: PostgresStoreOptions)
     }
   }
 
-  /** Clients may have created more than one statement removes in time. */
+  /** Several statements, because the time of one is limited, and clients may have created any number of records. */
   async function purgeAll(): Promise<void> {
     while (!closing.signal.aborted) {
       const [row] = await database.query<{ removed: number }>(

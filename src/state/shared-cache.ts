@@ -1,8 +1,11 @@
-/** What a source of one instance keeps for the others: records and leases of the shared state, apart for each source. */
+/** What a source of one instance keeps for the others: records and leases of the shared state, with names of their own for each source. */
 import type { SharedCache } from "../runtime.ts";
 import type { SharedState } from "./shared-state.ts";
 
-/** Kinds of records and names of leases that begin with this can be lost at any time: no backup contains them, and no leader is missing. */
+/**
+ * Kinds of records and names of leases that begin with this can be lost at any time: no backup contains them, and a lease that nobody holds is not
+ * reported as a missing leader.
+ */
 export const cachePrefix = "cache:";
 
 export function createSharedCache(

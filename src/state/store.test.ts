@@ -270,18 +270,18 @@ describe("a store in files", () => {
         console.log(n);
       }`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: ["ignore", "pipe", 2] });
-    let said = "";
+    let output = "";
     await new Promise<void>((resolve) => {
       child.stdout?.on("data", (chunk) => {
-        said += String(chunk);
-        if (said.split("\n").length > 20) {
+        output += String(chunk);
+        if (output.split("\n").length > 20) {
           child.kill("SIGKILL");
           resolve();
         }
       });
     });
     await new Promise((resolve) => child.once("close", resolve));
-    const acknowledged = Number(said.trim().split("\n").at(-1));
+    const acknowledged = Number(output.trim().split("\n").at(-1));
     const store = inFiles();
     const n = Number((await store.get("sets", "n"))?.value["n"]);
     expect([acknowledged, acknowledged + 1]).toContain(n);

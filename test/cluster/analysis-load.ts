@@ -1,4 +1,4 @@
-/** Producers that ask for the same new result at several instances at once: one of them may compute it. */
+/** Producers that ask for the same new result at several instances at once: only one of them may compute it. */
 import { nowMs } from "./history.ts";
 import { attempt, repeat, type WorkloadContext } from "./workload-context.ts";
 

@@ -49,7 +49,7 @@ export async function readCounter(
 export function startFiles(context: WorkloadContext, counters: Counters, readers: number): readonly Promise<void>[] {
   const { settings, random, proxy, record } = context;
   const { files } = settings;
-  const complain = (operation: string, startMs: number, reason: string) =>
+  const recordFailure = (operation: string, startMs: number, reason: string) =>
     record({ is: "failed", by: "proxy", operation, reason, startMs, endMs: nowMs() });
   return [
     repeat(context, 400, async () => writeCounter(context, counters, random.pick(files))),
@@ -65,14 +65,14 @@ export function startFiles(context: WorkloadContext, counters: Counters, readers
       const text = JSON.stringify(answer);
       const missing = files.filter((file) => !text.includes(`"${uriOf(settings, file)}"`));
       if (missing.length > 0)
-        complain("resources/list", startMs, `without ${missing.join(", ")}: ${text.slice(0, 300)}`);
+        recordFailure("resources/list", startMs, `without ${missing.join(", ")}: ${text.slice(0, 300)}`);
     }),
     repeat(context, 700, async () => {
       const startMs = nowMs();
       const call = { name: "search_resources", arguments: { query: "lighthouse" } };
       const answer = await attempt(context, proxy, "tools/call", call);
       if (answer && answer.result?.["isError"] === true)
-        complain("search_resources", startMs, JSON.stringify(answer.result).slice(0, 300));
+        recordFailure("search_resources", startMs, JSON.stringify(answer.result).slice(0, 300));
     }),
   ];
 }

@@ -44,9 +44,9 @@ export interface Instance {
   readonly id: string;
   readonly bus: Bus;
   readonly leases: Leases;
-  /** Before the leases of this instance. */
+  /** Between the leases of this instance and PostgreSQL. */
   readonly leasesProxy: TcpProxy;
-  /** Before its bus. */
+  /** Between its bus and the engine of the bus. */
   readonly busProxy: TcpProxy;
   readonly logged: string[];
   close(): Promise<void>;
@@ -135,7 +135,7 @@ export interface WatchListener {
   /** Changes as texts: `changed a.txt`, `lost`. */
   readonly seen: string[];
   readonly stop: AbortController;
-  /** With what the watch failed. */
+  /** The error of the watch, if it failed. */
   failure: unknown;
   until(change: string): Promise<void>;
 }

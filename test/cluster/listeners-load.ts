@@ -65,41 +65,41 @@ export function startListeners(
   const notifications = { resourceSubscriptions: [...byUri.keys()], resourcesListChanged: true };
   const modern = (target: NamedTarget) =>
     keep(target, "listener", async (name, ended) => {
-      let hear: ReturnType<typeof open> | undefined;
+      let handlers: ReturnType<typeof open> | undefined;
       let isOver = false;
       const early: Notice[] = [];
       await listen(
         target,
         notifications,
         {
-          notice: (notice) => (hear ? hear.notice(notice) : early.push(notice)),
+          notice: (notice) => (handlers ? handlers.notice(notice) : early.push(notice)),
           ended() {
             isOver = true;
-            hear?.ended();
+            handlers?.ended();
             ended();
           },
         },
         signal,
       );
-      // One that has ended meanwhile listens no more.
+      // The listen may have ended meanwhile.
       if (isOver) return;
-      hear = open(name);
-      for (const notice of early) hear.notice(notice);
+      handlers = open(name);
+      for (const notice of early) handlers.notice(notice);
     });
   const legacy = (target: NamedTarget) =>
     keep(target, "session", async (name, ended) => {
       const session = await openSession(target, AbortSignal.any([signal, AbortSignal.timeout(8000)]));
-      let hear: ReturnType<typeof open> | undefined;
+      let handlers: ReturnType<typeof open> | undefined;
       let isOver = false;
       const own = new AbortController();
       await openStream(
         target,
         session,
         {
-          notice: (notice) => hear?.notice(notice),
+          notice: (notice) => handlers?.notice(notice),
           ended() {
             isOver = true;
-            hear?.ended();
+            handlers?.ended();
             ended();
           },
         },
@@ -117,7 +117,7 @@ export function startListeners(
         throw cause;
       }
       if (isOver) return;
-      hear = open(name);
+      handlers = open(name);
     });
   const done = Promise.all([
     ...instances.map(modern),

@@ -1,4 +1,4 @@
-/** A network of namespaces for tests: one per host, joined by a bridge, without a way out; links can be cut and mended. */
+/** A network of namespaces for tests: one per host, joined by a bridge, and not connected to any other network; links can be cut and mended. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Host } from "../../examples/cluster/start-process.ts";

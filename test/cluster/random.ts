@@ -5,7 +5,7 @@ export interface Random {
   next(): number;
   between(least: number, below: number): number;
   pick<T>(items: readonly T[]): T;
-  /** With a sequence of its own, so that what one part draws does not change what another gets. */
+  /** Has a sequence of its own, so that the numbers that one part uses do not change those of another. */
   branch(name: string): Random;
 }
 

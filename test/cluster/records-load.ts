@@ -13,10 +13,10 @@ import {
   type WorkloadContext,
 } from "./workload-context.ts";
 
-/** What the rounds before have left, so that it is looked at again. */
+/** What earlier rounds have created, and this round checks again. */
 export interface Remembered {
   readonly sets: Map<string, number>;
-  /** Sessions live on the server until they are idle; those of this round only. */
+  /** Only those of this round: the server ends sessions that are idle. */
   readonly sessions: Map<string, number>;
   /** By id: the token and when it was acknowledged. */
   readonly tokens: Map<string, { readonly token: string; readonly atMs: number }>;
@@ -45,13 +45,13 @@ export function startRecords(context: WorkloadContext, remembered: Remembered): 
         name: "save_set",
         arguments: { name, uris: [uriOf(settings, settings.files[0]!)], replace: true },
       };
-      // Sent again without an answer: to save the same set once more changes nothing.
+      // It is sent again if no answer comes: saving the same set twice changes nothing.
       const answer = await attempt(context, proxy, "tools/call", call);
       if (!answer?.result || answer.result["isError"] === true) return;
       sets.set(name, acknowledge("set", name));
       const [oldest] = sets.keys();
       if (sets.size <= keptSets) return;
-      // It is still there, and no longer looked at.
+      // It still exists, and is no longer checked.
       record({ is: "given up", what: "set", id: oldest!, atMs: nowMs() });
       sets.delete(oldest!);
     }),

@@ -43,7 +43,7 @@ export interface ClusterTest {
 }
 
 export interface RoundOptions {
-  /** Waits for what takes longer than a round. */
+  /** Whether to wait for checks that take longer than a round. */
   readonly isLast?: boolean;
   readonly maxHoldMs?: number;
 }
@@ -140,7 +140,7 @@ export async function openClusterTest({
               }
               await wait(Math.min(maxHoldMs, Math.max(...faults.map(({ holdMs }) => holdMs))));
             } finally {
-              // At once: an instance starts only when its database is there.
+              // All at the same time: an instance starts only when its database is there.
               await Promise.all(faults.map((fault) => fault.heal()));
               network.mendAll();
             }

@@ -35,12 +35,12 @@ export async function askInSession(
 export async function openStream(
   target: McpTarget,
   session: string,
-  hear: { notice(notice: Notice): void; ended(): void },
+  handlers: { notice(notice: Notice): void; ended(): void },
   signal: AbortSignal,
 ): Promise<void> {
   const response = await fetch(target.url, { headers: headersOf(target, session), signal });
   if (!response.ok || !response.body) throw new Error(`a stream was refused: ${response.status}`);
-  void eachEvent(response.body, (message) => hear.notice(message as Notice)).finally(() => hear.ended());
+  void eachEvent(response.body, (message) => handlers.notice(message as Notice)).finally(() => handlers.ended());
 }
 
 function post(target: McpTarget, session: string | undefined, message: object, signal: AbortSignal): Promise<Response> {

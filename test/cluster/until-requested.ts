@@ -1,4 +1,4 @@
-/** Waits until an instance answers reads: `node until-requested.ts URL TOKEN`, while clients read through the proxy alone. */
+/** Waits until the proxy sends reads to an instance, while clients read through the proxy alone: `node until-requested.ts URL TOKEN`. */
 import { setTimeout as wait } from "node:timers/promises";
 
 const [url, token] = process.argv.slice(2);
@@ -10,6 +10,6 @@ for (;;) {
     (cause: unknown) => String(cause),
   );
   if (/^pressmark_requests_total\{[^}]*method="resources\/read"/m.test(seen)) break;
-  if (performance.now() > endMs) throw new Error(`no read has reached ${url}; its figures: ${seen.slice(0, 2000)}`);
+  if (performance.now() > endMs) throw new Error(`no read has reached ${url}; its metrics: ${seen.slice(0, 2000)}`);
   await wait(50);
 }

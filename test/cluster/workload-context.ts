@@ -60,7 +60,7 @@ export function anyTarget({ random, proxy, instances, isThroughProxy }: Workload
   return isThroughProxy || random.next() < 0.5 ? proxy : random.pick(instances);
 }
 
-/** Calls it again and again, with a pause of some of `everyMs`, until the load ends. A failure of one call does not end it. */
+/** Calls it again and again, with a pause of 0.5 to 1.5 × `everyMs`, until the load ends. A failure of one call does not end it. */
 export async function repeat(
   { signal, random }: WorkloadContext,
   everyMs: number,
@@ -103,7 +103,7 @@ export async function attempt(
       reason = `${String(cause)} ${String((cause as { readonly cause?: unknown }).cause ?? "")}`;
     }
   }
-  // Both ends: a request that waited through a fault failed because of it.
+  // With its beginning and end: if there was a fault between them, the request may fail.
   record({ is: "failed", by: target.name, operation: method, reason, startMs, endMs: nowMs() });
   return undefined;
 }

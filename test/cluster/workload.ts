@@ -28,9 +28,9 @@ import {
 
 export type WorkloadOrder =
   | { readonly order: "begin"; readonly seed: number; readonly isThroughProxy: boolean }
-  /** Looks until every instance answers correctly. */
+  /** Checks again and again until every instance answers correctly. */
   | { readonly order: "recover"; readonly withinMs: number }
-  /** Ends the load, and looks at everything once more. */
+  /** Ends the load, and checks everything once more. */
   | { readonly order: "finish"; readonly isLast: boolean };
 
 const settings = JSON.parse(process.argv[2]!) as WorkloadSettings;
@@ -59,8 +59,8 @@ let round: Round | undefined;
 
 function begin(seed: number, isThroughProxy: boolean): void {
   const history: HistoryEvent[] = [];
-  const hear: ((event: HistoryEvent) => void)[] = [(event) => history.push(event)];
-  const record = (event: HistoryEvent): void => hear.forEach((each) => each(event));
+  const recorders: ((event: HistoryEvent) => void)[] = [(event) => history.push(event)];
+  const record = (event: HistoryEvent): void => recorders.forEach((each) => each(event));
   const writing = new AbortController();
   const listening = new AbortController();
   const context = (name: string, signal: AbortSignal): WorkloadContext => ({
@@ -79,7 +79,7 @@ function begin(seed: number, isThroughProxy: boolean): void {
   for (const [id, { atMs }] of remembered.revoked) record({ is: "revoked", token: id, atMs });
   if (remembered.rule) record({ is: "rule", ...remembered.rule });
   remembered.sessions.clear();
-  const listeners = startListeners(context("listeners", listening.signal), (each) => hear.push(each));
+  const listeners = startListeners(context("listeners", listening.signal), (each) => recorders.push(each));
   round = {
     context: context("end", writing.signal),
     writing,
@@ -133,7 +133,7 @@ async function recover(withinMs: number): Promise<readonly string[]> {
 async function finish(isLast: boolean): Promise<readonly HistoryEvent[]> {
   const { context, writing, listening, listeners, running, history } = round!;
   const { bounds } = settings;
-  // One more write of each file: what was lost before is not hidden by what was announced meanwhile.
+  // A last write of each file: it shows which listeners get no more notices, even if earlier ones reached them.
   for (const file of settings.files) writeCounter(context, counters, file);
   writing.abort();
   await Promise.all(running);
@@ -144,8 +144,8 @@ async function finish(isLast: boolean): Promise<readonly HistoryEvent[]> {
   const recoveredMs = Math.max(0, ...history.flatMap((event) => (event.is === "recovered" ? [event.atMs] : [])));
   const rulesMs = remembered.rule ? Math.max(remembered.rule.atMs, recoveredMs) + bounds.ruleMs : 0;
   await pause(Math.max(0, rulesMs - nowMs() + 100), unending);
-  const isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs + bounds.revocationMs < lookedMs;
-  const lookedMs = nowMs();
+  const isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs + bounds.revocationMs < checkedMs;
+  const checkedMs = nowMs();
   for (const target of [proxy, ...instances]) {
     for (const file of settings.files) await readCounter(context, target, file);
     for (const id of remembered.sets.keys()) await observeSet(context, target, id);

@@ -86,7 +86,7 @@ export function createAnalyser(vocabulary: TermVocabulary) {
     const name = take();
     let tokens = 0;
     const passages = passagesOf(isText ? text : "", format).map((passage, ordinal): AnalysedPassage => {
-      // The name is counted in the first passage, and known to all.
+      // Terms of the name are counted in the first passage; the other passages inherit them.
       name.terms.forEach((number, at) => {
         for (const field of [title, path])
           add(number, field, ordinal === 0 ? name.times[at * fields.length + field]! : 0);
@@ -98,7 +98,7 @@ export function createAnalyser(vocabulary: TermVocabulary) {
       tokens += longLength(length);
       const { terms, times } = take();
       const inherited = new Uint8Array(terms.length);
-      // They were added first.
+      // The terms of the name were added first.
       if (ordinal > 0) inherited.fill(1, 0, name.terms.length);
       return { length, terms, times, inherited, content: writeContent(passage, piece) };
     });

@@ -39,7 +39,7 @@ export type TermDictionary = ReturnType<typeof createDictionary>;
 export function createDictionary(sql: SharedSql, visible: Promise<VisibleMounts>) {
   const known = new Map<string, DictionaryTerm>();
 
-  async function take(rows: readonly TermRow[]): Promise<void> {
+  async function addTerms(rows: readonly TermRow[]): Promise<void> {
     const all = rows.flatMap(({ found: packed }) => (packed ? unpack(packed) : []));
     const counts = new Map<number, ElementCount[]>();
     for (const one of await (await visible).count(all)) {
@@ -65,7 +65,7 @@ export function createDictionary(sql: SharedSql, visible: Promise<VisibleMounts>
     async find(terms: readonly string[]): Promise<void> {
       const wanted = [...new Set(terms)];
       if (wanted.length === 0) return;
-      await take(
+      await addTerms(
         await sql.query<TermRow>(
           `select t.id, t.term, ${found} from unnest($1::bytea[]) wanted (term) join search_terms t on t.term = wanted.term`,
           [byteaArray(wanted.map(toBytes))],
@@ -74,7 +74,7 @@ export function createDictionary(sql: SharedSql, visible: Promise<VisibleMounts>
     },
     async findBeginning(beginning: string): Promise<void> {
       const [from, to] = rangeOf(beginning);
-      await take(
+      await addTerms(
         await sql.query<TermRow>(
           `select t.id, t.term, ${found} from search_terms t where t.term >= $1 and t.term < $2 order by t.term limit ${maxPrefixTerms}`,
           [from, to],

@@ -14,7 +14,7 @@ const codeBits = 8;
 /** Terms beyond this number have no element. */
 export const maxTermId = 2 ** (32 - codeBits) - 1;
 
-/** Saturation at which each level begins, the first level aside. */
+/** Saturation at which each level after the first begins. */
 const levelStarts = [0.3, 0.45, 0.58, 0.7, 0.8, 0.88, 0.95];
 /** Levels must not change when the index grows, so they use this in place of the mean length of passages. */
 const usualLength = 128;

@@ -52,14 +52,14 @@ export async function fetchSets(
     wheres.map((where) => `(select p.postings from search_passages_${mount} p where ${where} limit ${limit})`),
   );
   // Not "union all": many passages are in several sets.
-  return only(
+  return queryBytes(
     sql,
     `select ${base64("string_agg(postings, '')")} as bytes from (${parts.join(" union ")}) p`,
     parameters,
   );
 }
 
-/** The same for all passages of these documents, except those without any of the elements in a long document. */
+/** Packed postings of all passages of these documents; of a long document, only of the first passage and of those with one of the elements. */
 export function fetchPassagesOf(
   { sql, mounts }: FetchOptions,
   documents: readonly number[],
@@ -73,7 +73,7 @@ export function fetchPassagesOf(
       `(select p.postings from search_passages_${mount} p where p.document = any(${document}::integer[])
          and (p.siblings <= ${shortDocument} or p.ordinal = 0 or p.elements && ${element}::integer[]) limit ${limit})`,
   );
-  return only(
+  return queryBytes(
     sql,
     `select ${base64("string_agg(postings, '')")} as bytes from (${parts.join(" union all ")}) p`,
     parameters,
@@ -92,7 +92,7 @@ export async function fetchLatest({ sql, mounts, filter, excluded }: FetchOption
           `not exists (select from search_passages n where n.mount = d.mount and n.document = d.id and n.elements && ${parameters.add(intArray(excluded))}::integer[])`,
         ]),
   ];
-  const bytes = await only(
+  const bytes = await queryBytes(
     sql,
     `select ${base64("string_agg(int4send(id), '')")} as bytes from (
        select d.id from search_documents d where ${where.join(" and ")}
@@ -155,7 +155,7 @@ function withoutExcluded(excluded: readonly number[], parameters: SqlParameters)
   ];
 }
 
-async function only(sql: SharedSql, text: string, { values }: SqlParameters): Promise<Uint8Array | null> {
+async function queryBytes(sql: SharedSql, text: string, { values }: SqlParameters): Promise<Uint8Array | null> {
   const [row] = await sql.query<{ bytes: string | null }>(text, values);
   return row?.bytes ? fromBase64(row.bytes) : null;
 }

@@ -2,7 +2,7 @@
 import { inNameOrHeading, topLevel } from "./elements.ts";
 import type { QueryGroups, TermGroup, WordGroups } from "./term-groups.ts";
 
-/** Passages with all these words; each word in one of its ways, each way with all its elements. */
+/** Passages with all these words. Of each word, one of its ways must occur; of a way, all its groups; of a group, any of its elements. */
 export interface CandidateSet {
   readonly words: readonly (readonly (readonly (readonly number[])[])[])[];
   /** True if occurrences of low levels were left out. */
@@ -22,9 +22,10 @@ export interface PlanOptions {
 
 /** Occurrences that one set reads from the index of elements. */
 const maxReads = 150_000;
-/** Occurrences of rare terms that are taken completely. */
+/** The rarest terms are read completely, up to this many occurrences in all. */
 const maxRare = 1500;
-const combinations = 6;
+/** Maximum number of terms that begin combinations. */
+const maxHeaviest = 6;
 
 /** Passages with any term of the query: complete, so every hit is as in an index that reads everything. Undefined if there are more. */
 export function planAll({ all }: QueryGroups, most: number): CandidateSet | undefined {
@@ -49,10 +50,10 @@ export function planNames({ words }: QueryGroups, options: PlanOptions): Candida
 export function planSimilar({ all }: QueryGroups, options: PlanOptions): CandidateSet[] {
   const sets: CandidateSet[] = [];
   const rare = new Set<TermGroup>();
-  let taken = 0;
+  let total = 0;
   for (const one of [...all].sort((left, right) => left.count() - right.count())) {
-    taken += one.count();
-    if (taken > maxRare) break;
+    total += one.count();
+    if (total > maxRare) break;
     rare.add(one);
   }
   if (rare.size > 0) sets.push({ words: [[[[...rare].flatMap((one) => one.elements())]]], isCut: false });
@@ -61,14 +62,14 @@ export function planSimilar({ all }: QueryGroups, options: PlanOptions): Candida
     .filter((one) => one.weight > 0 && !rare.has(one))
     .sort((left, right) => right.weight - left.weight);
   const most = weighty[0]?.weight ?? 0;
-  const leaders = weighty.filter(({ weight }) => weight > most / 4).slice(0, combinations);
-  for (const leader of leaders)
-    sets.push(conjunction([single(leader)], { ...options, target: options.target / leaders.length }));
-  // Each leader with others that weigh less, until few passages have all of them.
+  const heaviest = weighty.filter(({ weight }) => weight > most / 4).slice(0, maxHeaviest);
+  for (const heavy of heaviest)
+    sets.push(conjunction([single(heavy)], { ...options, target: options.target / heaviest.length }));
+  // Each of them with others that weigh less, until few passages have all of them.
   const seen = new Set<string>();
-  leaders.forEach((leader, first) => {
+  heaviest.forEach((heavy, first) => {
     for (const second of weighty.slice(first + 1, first + 3)) {
-      const chosen = [leader, second];
+      const chosen = [heavy, second];
       for (const next of weighty.slice(first + 1)) {
         if (expected(chosen.map(single), () => 0, options.passages) <= options.target / 4) break;
         if (!chosen.includes(next)) chosen.push(next);

@@ -22,7 +22,7 @@ const completeUpTo = 3000;
 const targets = [600, 5000];
 /** Matches come first in the results: more of them are read. */
 const matchFactor = 2;
-/** A filter leaves fewer. */
+/** The same with a filter, which leaves fewer of them. */
 const filteredTargets = [600, 20_000, Infinity];
 /** Maximum number of passages of one set: the strongest occurrences are taken first. */
 const maxOfSet = 2500;
@@ -33,7 +33,7 @@ const completedDocuments = 256;
 const maxOfDocuments = 8000;
 /** Documents whose texts are probably shown or compared. */
 const expectedReadings = 48;
-/** The texts that a query needs depend on those that it has read. */
+/** A query is run again while it needs texts that are not read yet: those that it needs depend on those that it has. */
 const maxRounds = 12;
 
 export async function searchPassages(
@@ -60,7 +60,7 @@ export async function searchPassages(
   const groups = groupQuery(query, dictionary.known, none.terms, new Set(mounts));
   const options: FetchOptions = { sql, mounts, filter, excluded: groups.excluded };
   const nameOf = (mount: number): string => searched.find(({ id }) => id === mount)!.name;
-  const run = (view: CandidateView, latest?: readonly number[]): Promise<Ran> =>
+  const run = (view: CandidateView, latest?: readonly number[]): Promise<RunResult> =>
     runOn(view, query, request, createViewTexts(options, view, nameOf, now, latest), countRows);
   const toView = (fetched: ReturnType<typeof createFetched>): CandidateView =>
     createCandidateView(fetched.sorted(), dictionary.known, totals);
@@ -96,7 +96,7 @@ interface MountRow {
   readonly changes: number;
 }
 
-interface Ran {
+interface RunResult {
   readonly hits: readonly StoreHit[];
   readonly wantedLatest: number;
 }
@@ -110,7 +110,7 @@ async function readMounts(sql: SharedSql): Promise<readonly MountRow[]> {
   );
   if (rows[0]?.version !== indexVersion && rows[0]?.version !== "")
     throw unavailable(
-      "the shared search index was made by another version; it is built again by the instance that leads",
+      "the shared search index was made by another version of Pressmark or Node; searches work again when all instances have the same version",
     );
   return rows.filter(({ id }) => id !== null);
 }
@@ -216,7 +216,7 @@ async function runOn(
   request: StoreQuery,
   texts: ReturnType<typeof createViewTexts>,
   countRows?: (rows: number) => void,
-): Promise<Ran> {
+): Promise<RunResult> {
   if (query.wanted.length > 0) {
     const first = rankedIn(view, query, Math.max(expectedReadings, request.limit));
     await texts.read(

@@ -25,7 +25,7 @@ interface MountRow extends VisibleMount {
   readonly changes: number;
 }
 
-interface Counted {
+interface CountedMount {
   readonly changes: number;
   readonly upTo: number;
   readonly round: number;
@@ -43,7 +43,7 @@ const maxCounts = 20_000;
 export type VisibleMounts = Awaited<ReturnType<ReturnType<typeof createVisibleMounts>>>;
 
 export function createVisibleMounts() {
-  const remembered = new WeakMap<Visibility, Map<number, Counted>>();
+  const remembered = new WeakMap<Visibility, Map<number, CountedMount>>();
 
   return async (sql: SharedSql, rows: readonly MountRow[], visibility: Visibility | undefined) => {
     const counted = visibility ? await countMounts(sql, rows, visibility) : undefined;
@@ -83,7 +83,7 @@ export function createVisibleMounts() {
     sql: SharedSql,
     rows: readonly MountRow[],
     visibility: Visibility,
-  ): Promise<ReadonlyMap<number, Counted>> {
+  ): Promise<ReadonlyMap<number, CountedMount>> {
     let known = remembered.get(visibility);
     if (!known) remembered.set(visibility, (known = new Map()));
     const { upTo, round } = visibility;
@@ -129,7 +129,7 @@ async function findOutdated(
   sql: SharedSql,
   rows: readonly MountRow[],
   visibility: Visibility,
-  known: Map<number, Counted>,
+  known: Map<number, CountedMount>,
 ): Promise<readonly MountRow[]> {
   const changed = rows.flatMap((row) => {
     const before = known.get(row.id)!;
