@@ -107,6 +107,15 @@ it("has the newest entries of all instances, as many as configured", async () =>
   ]);
 });
 
+it("shows all other entries if one in the shared log cannot be read", async () => {
+  const store = createTestStore();
+  const audit = createSharedAuditLog({ shared: { instance: "one", store }, runtime });
+  await store.append("audit", [{}, { time: "yesterday", what: "read", outcome: "allowed" }]);
+  audit.write({ what: "read", outcome: "allowed" });
+  await audit.close();
+  expect((await allOf(readSharedAuditLog(store))).map(({ what }) => what)).toEqual(["read"]);
+});
+
 it("keeps what could not be stored in the shared log, and says so once", async () => {
   const store = createTestStore();
   const audit = createSharedAuditLog({ shared: { instance: "one", store }, runtime });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { parseJson } from "../lib/parse-json.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What happened. Absent members are unknown or do not apply. */
@@ -164,11 +165,15 @@ export async function* readAuditLog(folder: string): AsyncGenerator<AuditEntry> 
     const text = await readFile(join(folder, name), "utf8").catch(() => "");
     for (const line of text.split("\n")) {
       if (line === "") continue;
-      try {
-        yield JSON.parse(line) as AuditEntry;
-      } catch {
-        // A line that was cut by a crash.
-      }
+      // A line may have been cut by a crash.
+      const entry = parseJson(line);
+      if (isAuditEntry(entry)) yield entry;
     }
   }
+}
+
+/** Another version may have stored something else. */
+export function isAuditEntry(value: unknown): value is AuditEntry {
+  const { time, what, outcome } = (value ?? {}) as Partial<Record<keyof AuditEntry, unknown>>;
+  return [time, what, outcome].every((each) => typeof each === "string") && new Date(String(time)).toJSON() === time;
 }

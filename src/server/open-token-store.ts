@@ -7,7 +7,7 @@ import type { TokenStore } from "./token-store.ts";
 interface TokenLocation {
   readonly shared?: Pick<SharedState, "store"> | undefined;
   readonly stateFolder: string;
-  readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
+  readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
 }
 
 export async function openTokenStore(

@@ -1,7 +1,7 @@
 /** The audit log that all instances of a server share. */
 import type { SharedState } from "../state/shared-state.ts";
 import type { RecordValue, Store } from "../state/store.ts";
-import { type AuditEntry, type AuditLog, type AuditOptions, createAuditSink } from "./audit-log.ts";
+import { type AuditEntry, type AuditLog, type AuditOptions, createAuditSink, isAuditEntry } from "./audit-log.ts";
 
 interface SharedAuditOptions extends AuditOptions {
   readonly shared: Pick<SharedState, "instance" | "store">;
@@ -38,9 +38,9 @@ export function createSharedAuditLog(options: SharedAuditOptions): AuditLog {
   });
 }
 
-/** All entries, oldest first. */
+/** All entries, oldest first. What is no entry is left out. */
 export async function* readSharedAuditLog(store: Pick<Store, "read">): AsyncGenerator<AuditEntry> {
-  for await (const entry of store.read(auditName)) yield entry as unknown as AuditEntry;
+  for await (const entry of store.read(auditName)) if (isAuditEntry(entry)) yield entry;
 }
 
 /** Without absent members, which JSON has not. */

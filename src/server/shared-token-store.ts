@@ -1,5 +1,5 @@
 /** Tokens of named callers that all instances of a server share. */
-import { ResourceError } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import { createCachedRecords } from "../state/cached-records.ts";
 import type { Store } from "../state/store.ts";
@@ -11,16 +11,26 @@ export const tokenKind = "tokens";
 const maxAgeMs = 10_000;
 
 /** Knows no token until it is loaded or followed. */
-export function createSharedTokenStore(store: Store, runtime: Pick<Runtime, "monotonicMs" | "wait">): TokenStore {
+export function createSharedTokenStore(
+  store: Store,
+  runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">,
+): TokenStore {
   const known = createCachedRecords(store, tokenKind, runtime);
+  /** Versions of records that were logged as unreadable. */
+  const logged = new Set<string>();
 
   function list(): readonly StoredToken[] {
-    if (known.ageMs === Infinity) throw new ResourceError("unavailable", "the tokens have not been loaded yet");
+    if (known.ageMs === Infinity) throw unavailable("the tokens have not been loaded yet");
     return known.records
-      .map(({ key, value }) => {
+      .flatMap(({ key, version, value }) => {
         if (isStoredToken(value)) return value;
-        const message = `the token ${JSON.stringify(key)} in the shared state cannot be read; remove this record and create a new token`;
-        throw new ResourceError("unavailable", message);
+        // It admits nobody, and must not lock out the others.
+        if (!logged.has(version))
+          runtime.log("warn", "a stored token cannot be read and is refused; remove its record and create a new one", {
+            record: key,
+          });
+        logged.add(version);
+        return [];
       })
       .toSorted((one, other) => one.created - other.created);
   }

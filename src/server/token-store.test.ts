@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestStore } from "../state/test-store.ts";
 import { createRuntime } from "./runtime.ts";
-import { createSharedTokenStore } from "./shared-token-store.ts";
+import { createSharedTokenStore, tokenKind } from "./shared-token-store.ts";
 import { createTokenStore, hashToken, type TokenStore } from "./token-store.ts";
 
 const folders: string[] = [];
@@ -109,7 +109,7 @@ it("stores tokens in a file that only the user can read", async () => {
 it("does not trust shared tokens that the store has not confirmed for ten seconds", async () => {
   const store = createTestStore();
   let nowMs = 0;
-  const tokens = createSharedTokenStore(store, { wait: runtime.wait, monotonicMs: () => nowMs });
+  const tokens = createSharedTokenStore(store, { ...runtime, monotonicMs: () => nowMs });
   expect(tokens.isCurrent()).toBe(false);
   await tokens.create("aki", 0);
   store.takeAway(true);
@@ -123,6 +123,27 @@ it("does not trust shared tokens that the store has not confirmed for ten second
   await tokens.load();
   expect(tokens.isCurrent()).toBe(true);
 });
+
+it.each([{}, { id: "broken", caller: "aki", hash: 1, created: "today" }, []])(
+  "refuses a shared token whose record cannot be read, logs its key once, and uses all others: %j",
+  async (value) => {
+    const store = createTestStore();
+    const logged: string[] = [];
+    const log: typeof runtime.log = (level, message, facts) =>
+      void logged.push(JSON.stringify([level, message, facts]));
+    const tokens = createSharedTokenStore(store, { ...runtime, log });
+    const { id, hash } = await tokens.create("aki", 0);
+    await store.put(tokenKind, "broken", { ...value, secret: "s3cret" });
+    await tokens.load();
+    for (let round = 0; round < 2; round += 1) expect(tokens.list().map((token) => token.hash)).toEqual([hash]);
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain('"record":"broken"');
+    expect(logged[0]).not.toContain("s3cret");
+    expect((await tokens.create("bot", 1)).caller).toBe("bot");
+    expect((await tokens.revoke("aki")).map((token) => token.id)).toEqual([id]);
+    expect(tokens.list().map(({ caller }) => caller)).toEqual(["bot"]);
+  },
+);
 
 it("keeps the tokens of two configs apart", async () => {
   const folder = stateFolder();

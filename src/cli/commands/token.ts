@@ -1,8 +1,6 @@
 /** `pressmark token`: creates, lists and revokes the tokens of named callers, and sets their passwords. */
 import type { OAuthStore } from "../../auth/builtin/oauth-store.ts";
 import { notFound, quote, ResourceError } from "../../errors.ts";
-import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import { wait } from "../../lib/wait.ts";
 import type { TokenStore } from "../../server/token-store.ts";
 import { type CommandContext, defineCommand, flag, optional, textFlag, UsageError, valueFlag } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
@@ -148,7 +146,8 @@ async function withTokens(
   await withShared({ server, file }, world, async (shared) => {
     const { openTokenStore } = await import("../../server/open-token-store.ts");
     const { openOAuthStore } = await import("../../auth/builtin/open-oauth-store.ts");
-    const runtime = { now: Date.now, monotonicMs, wait };
+    const { createRuntime, logLevel } = await import("../../server/runtime.ts");
+    const runtime = createRuntime(world.err, logLevel(world.env), world.env);
     await work({
       callers: access.callers.map(({ name }) => name),
       store: await openTokenStore({ shared, stateFolder: state, runtime }, file),
