@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { invalid, lastingFailure, quote, unsupported } from "../errors.ts";
 import type { SharedDatabase, SharedSql } from "./database.ts";
-import { recordsChannel } from "./postgres-store.ts";
+import { newVersion, recordsChannel } from "./postgres-store.ts";
 import { cachePrefix } from "./shared-cache.ts";
 
 const format = "pressmark-backup";
@@ -168,7 +168,7 @@ async function insertAll(sql: SharedSql, lines: AsyncIterable<string>): Promise<
 async function insertRecords(sql: SharedSql, records: readonly BackupRecord[]): Promise<void> {
   await sql.query(
     `insert into records (kind, key, value, version, expires)
-     select kind, key, value::json, nextval('record_versions'), nullif(expires, '')::timestamptz
+     select kind, key, value::json, ${newVersion}, nullif(expires, '')::timestamptz
      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (kind, key, value, expires)
      on conflict do nothing`,
     [

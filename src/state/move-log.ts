@@ -1,5 +1,6 @@
 /** Moves the entries of a log from elsewhere into the shared state, each once, however often it is repeated. */
 import type { SharedDatabase } from "./database.ts";
+import { newVersion } from "./postgres-store.ts";
 import type { RecordValue } from "./store.ts";
 
 /** Records of this kind say how far a log was moved. */
@@ -41,7 +42,7 @@ export async function moveLog(
         [log, texts, times],
       );
       await sql.query(
-        `insert into records (kind, key, value, version) values ($1, $2, $3::json, nextval('record_versions'))
+        `insert into records (kind, key, value, version) values ($1, $2, $3::json, ${newVersion})
          on conflict (kind, key) do update set value = excluded.value, version = excluded.version`,
         [movedKind, `${log} ${origin}`, JSON.stringify(progress)],
       );

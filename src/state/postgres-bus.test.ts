@@ -6,7 +6,7 @@ import { migrate } from "./migrate.ts";
 import { createPostgresBus } from "./postgres-bus.ts";
 import { stateMigrations } from "./tables.ts";
 import { listenTo } from "./test-bus-listener.ts";
-import { useDatabase } from "./test-database.ts";
+import { saveContents, useDatabase } from "./test-database.ts";
 
 describe("a bus in PostgreSQL", () => {
   const test = useDatabase();
@@ -119,6 +119,26 @@ describe("a bus in PostgreSQL", () => {
     await bus.publish({ topic: "a", body: "continued", fence: 0 });
     await listener.until("continued");
     expect(listener.seen).toEqual(["gap", "continued"]);
+    await bus.close();
+  });
+
+  it("reports a gap when the numbers of lost messages were used again before it could read them", async () => {
+    const database = await prepare();
+    const bus = createPostgresBus({ database, runtime: test.runtime, pollMs: 600_000 });
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    const listener = await listenTo(bus, "a");
+    const restore = await saveContents(database);
+    for (const body of ["lost", "also lost"]) await bus.publish({ topic: "a", body, fence: 0 });
+    await listener.until("also lost");
+    await restore();
+    // Without notifications, as if this instance connected later.
+    await database.query("update topics set last = 4");
+    await database.query("insert into changes select 'a', seq, 0, '\"missed\"' from generate_series(2, 4) seq");
+    await bus.publish({ topic: "a", body: "next", fence: 0 });
+    await listener.untilGap();
+    await bus.publish({ topic: "a", body: "end", fence: 0 });
+    await listener.until("end");
+    expect(listener.seen).toEqual(["lost", "also lost", "gap", "end"]);
     await bus.close();
   });
 });

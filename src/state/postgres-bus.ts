@@ -26,6 +26,8 @@ interface PostgresBusOptions {
 interface Position {
   /** Number of the last message that was delivered or skipped with a gap; undefined until it is known. */
   last: number | undefined;
+  /** When that message was stored; null if its row had been removed. After a restore, another message may have its number. */
+  lastAt: string | null;
   /** The highest number that a notification has named. */
   notified: number;
   readonly armed: PromiseWithResolvers<void>;
@@ -34,7 +36,11 @@ interface Position {
 interface FetchedRow {
   readonly topic: string;
   readonly last: number | null;
+  /** When the last message was stored, and the one that was delivered last; null if there is no row. */
+  readonly lastAt: string | null;
+  readonly deliveredAt: string | null;
   readonly seq: number | null;
+  readonly at: string | null;
   readonly fence: number | null;
   readonly body: string | null;
 }
@@ -121,13 +127,16 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
     if (names.length === 0) return;
     const asked = names.map((name) => positions.get(name) as Position);
     const rows = await database.query<FetchedRow>(
-      `select w.topic, t.last, c.seq, c.fence, c.body
+      `select w.topic, t.last, extract(epoch from e.at)::text as "lastAt", extract(epoch from d.at)::text as "deliveredAt",
+         c.seq, extract(epoch from c.at)::text as at, c.fence, c.body
        from unnest($1::text[], $2::bigint[]) as w(topic, after)
        left join topics t on t.topic = w.topic
+       left join changes e on e.topic = w.topic and e.seq = t.last
+       left join changes d on d.topic = w.topic and d.seq = w.after
        left join lateral (
-         select seq, fence, body from (
-           select seq, fence, body, sum(octet_length(body)) over (order by seq) - octet_length(body) as before from (
-             select seq, fence, body from changes
+         select seq, at, fence, body from (
+           select seq, at, fence, body, sum(octet_length(body)) over (order by seq) - octet_length(body) as before from (
+             select seq, at, fence, body from changes
              where changes.topic = w.topic and changes.seq > w.after
              order by seq limit ${rowsPerQuery}
            ) as page
@@ -146,22 +155,24 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
   }
 
   function accept(topic: string, position: Position, rows: readonly FetchedRow[]): void {
-    const end = rows[0]?.last ?? 0;
+    const { last, lastAt = null, deliveredAt = null } = rows[0] ?? {};
+    const end = last ?? 0;
     if (position.last === undefined) {
-      position.last = end;
+      Object.assign(position, { last: end, lastAt });
       position.armed.resolve();
       return;
     }
-    // The numbers went back: the database was restored from a backup.
-    if (end < position.last) {
-      position.last = position.notified = end;
+    // The database was restored from a backup: the numbers went back, or were given to other messages. The latter is not noticed if the row was
+    // removed meanwhile, which takes `keepMs`.
+    if (end < position.last || (deliveredAt !== null && deliveredAt !== position.lastAt)) {
+      Object.assign(position, { last: end, lastAt, notified: end });
       topics.gap(topic);
       return;
     }
-    for (const { seq, fence, body } of rows) {
+    for (const { seq, at, fence, body } of rows) {
       if (seq === null || positions.get(topic) !== position) continue;
       const isNext: boolean = seq === position.last + 1;
-      position.last = seq;
+      Object.assign(position, { last: seq, lastAt: at });
       if (!isNext) topics.gap(topic);
       const message = toMessage(topic, Number(fence), body);
       if (message) topics.deliver(message);
@@ -173,7 +184,7 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
     if (position.last >= end || positions.get(topic) !== position) return;
     if (rows[0]?.seq === null) {
       // All of them were removed before they could be read.
-      position.last = end;
+      Object.assign(position, { last: end, lastAt });
       topics.gap(topic);
     } else dirty.add(topic);
   }
@@ -188,7 +199,7 @@ export function createPostgresBus({ database, runtime, pollMs = 5000, ...keep }:
       if (!reading) start();
       let position = positions.get(topic);
       if (!position) {
-        position = { last: undefined, notified: 0, armed: Promise.withResolvers() };
+        position = { last: undefined, lastAt: null, notified: 0, armed: Promise.withResolvers() };
         positions.set(topic, position);
       }
       topics.add(topic, subscriber, until);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { migrate } from "./migrate.ts";
 import { createPostgresStore } from "./postgres-store.ts";
 import { stateMigrations } from "./tables.ts";
-import { useDatabase } from "./test-database.ts";
+import { saveContents, useDatabase } from "./test-database.ts";
 
 const test = useDatabase();
 
@@ -21,6 +21,21 @@ describe.skipIf(test.missing)("records in PostgreSQL", () => {
     const store = createPostgresStore({ database, runtime: { ...test.runtime, wait } });
     await vi.waitFor(() => expect(waits).toBe(2), { timeout: 20_000 });
     expect(await database.query("select key from records")).toEqual([{ key: "current" }]);
+    await store.close();
+  });
+
+  it("have other versions than those that were lost when an older dump was restored", async () => {
+    const database = test.open();
+    await migrate(database, stateMigrations);
+    const store = createPostgresStore({ database, runtime: test.runtime });
+    const before = await store.put("sets", "a", { n: 0 });
+    const restore = await saveContents(database);
+    const lost = await store.put("sets", "a", { n: 1 });
+    await restore();
+    expect(await store.get("sets", "a")).toEqual(before);
+    const later = await store.put("sets", "a", { n: 2 });
+    expect([before?.version, lost?.version]).not.toContain(later?.version);
+    expect(await store.put("sets", "a", { n: 3 }, { ifVersion: lost?.version })).toBeUndefined();
     await store.close();
   });
 });

@@ -23,7 +23,13 @@ const purgedAtOnce = 10_000;
 const foreverMs = 100 * 365 * 86_400_000;
 
 const isCurrent = "(records.expires is null or records.expires > clock_timestamp())";
-const stored = `$3::json, nextval('record_versions'), clock_timestamp() + $4::double precision * interval '1 ms'`;
+/**
+ * A new version of a record. Random, because a counter goes back when an older dump is restored: then a version that instances remember would be
+ * given to another value.
+ */
+export const newVersion = "floor(random() * 9007199254740991)::bigint";
+
+const stored = `$3::json, ${newVersion}, clock_timestamp() + $4::double precision * interval '1 ms'`;
 
 /** Adds to a change that followers are notified, in the same transaction. `$5` is the channel. */
 const withNotify = (change: string): string =>

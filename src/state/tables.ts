@@ -7,7 +7,7 @@ export const stateMigrations: readonly Migration[] = [
     number: 1,
     title: "create the tables of records, logs, leases, changes and instances",
     statements: [
-      // A version is never used twice, also if a record is removed and created again.
+      // No longer used: versions of records are random.
       "create sequence record_versions",
       // json and not jsonb, which refuses some texts of JSON.
       `create table records (

@@ -5,7 +5,7 @@ import { wait } from "../lib/wait.ts";
 import { ResourceError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import { missingFor, type PostgresServer, startPostgres } from "../../test/live/postgres.ts";
-import type { SharedDatabase } from "./database.ts";
+import type { SharedDatabase, SharedSql } from "./database.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 
 export interface TestDatabase {
@@ -65,6 +65,38 @@ export function useDatabase(): TestDatabase {
     runtime,
     logged,
   };
+}
+
+/** Saves the contents of the schema. The result restores them, as an operator does with an older dump while instances run. */
+export async function saveContents(database: SharedDatabase): Promise<() => Promise<void>> {
+  const { schema } = database;
+  const readTables = async (sql: SharedSql): Promise<readonly string[]> =>
+    (
+      await sql.query<{ name: string }>(
+        "select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = 'r' order by 1",
+        [schema],
+      )
+    ).map(({ name }) => name);
+  const saved = `${schema}_saved`;
+  const tables = await readTables(database);
+  await database.query(`create schema ${saved}`);
+  for (const name of tables) await database.query(`create table ${saved}.${name} as table ${schema}.${name}`);
+  const sequences = await database.query<{ name: string; last: number | null }>(
+    "select sequencename as name, last_value as last from pg_sequences where schemaname = $1",
+    [schema],
+  );
+  return () =>
+    database.transaction(async (sql) => {
+      for (const name of await readTables(sql)) {
+        if (!tables.includes(name)) await sql.query(`drop table ${name}`);
+        else {
+          await sql.query(`truncate ${name}`);
+          await sql.query(`insert into ${name} overriding system value table ${saved}.${name}`);
+        }
+      }
+      for (const { name, last } of sequences)
+        await sql.query("select setval($1::regclass, $2, $3)", [`${schema}.${name}`, last ?? 1, last !== null]);
+    });
 }
 
 /** The error that the work must end with. */
