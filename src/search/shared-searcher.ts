@@ -12,10 +12,9 @@ export interface SharedIndexReader {
   addresses(...request: Parameters<IndexStore["addresses"]>): Promise<ReturnType<IndexStore["addresses"]>>;
   addressesOf(...request: Parameters<IndexStore["addressesOf"]>): Promise<ReturnType<IndexStore["addressesOf"]>>;
   note(name: string): Promise<string | undefined>;
+  /** Changes when the same ids may belong to other documents: decisions about them are no longer valid. */
+  identity(): Promise<string>;
 }
-
-/** Ids of documents are never used again, so decisions about them stay valid. */
-const file = "shared";
 
 export function createSharedSearcher({
   index,
@@ -31,8 +30,9 @@ export function createSharedSearcher({
     signal: AbortSignal,
   ): Promise<SearchFindings> {
     // Read first, so that the results are at least as new.
-    const [status, ...keys] = await Promise.all([
+    const [status, file, ...keys] = await Promise.all([
       withStatus ? readSharedStatus(records, mounts) : undefined,
+      viewers ? index.identity() : "shared",
       ...mounts.map(({ name }) => index.note(keyNote(name))),
     ]);
     const names = mounts.filter(({ key }, at) => key === keys[at]).map(({ name }) => name);

@@ -14,7 +14,7 @@ export function createViewerGroups(): (group: ViewerGroup, file: string) => Visi
   const visibilities = new Lru<string, Visibility>({ maxEntries: maxViewerGroups });
   return ({ key, decided }, file) => {
     let visibility = visibilities.get(`${file} ${key}`);
-    if (!visibility) visibilities.set(`${file} ${key}`, (visibility = createVisibility()));
+    if (!visibility) visibilities.set(`${file} ${key}`, (visibility = createVisibility(file)));
     if (decided && decided.file === file && decided.after === visibility.upTo)
       visibility.decide(decided.last, decided.visible, decided.postponed, decided.again);
     return visibility;

@@ -15,6 +15,8 @@ export interface VisibleBits {
 }
 
 export interface Visibility {
+  /** The database that has these ids, if it is known. */
+  readonly file: string | undefined;
   /** All documents up to this id are decided or postponed; later ones are hidden until they are. */
   readonly upTo: number;
   /** Documents that could not be decided, and are hidden until they are. */
@@ -44,7 +46,7 @@ interface VisibleMasks {
   readonly counts: Map<string, readonly number[]>;
 }
 
-export function createVisibility(): Visibility {
+export function createVisibility(file?: string): Visibility {
   let upTo = 0;
   let postponed: readonly number[] = [];
   let bits = new Uint8Array(1024);
@@ -54,6 +56,7 @@ export function createVisibility(): Visibility {
   const has = (id: number): boolean => (bits[id >>> 3]! & (1 << (id & 7))) !== 0;
 
   return {
+    file,
     get upTo() {
       return upTo;
     },

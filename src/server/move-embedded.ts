@@ -86,13 +86,14 @@ async function copied<T>(
 async function moveAudit({ database, stateFolder, config }: MoveOptions): Promise<MovedState> {
   const origin = createHash("sha256").update(`${hostname()} ${config}`).digest("hex").slice(0, 32);
   let total = 0;
-  async function* counted(entries: AsyncIterable<AuditEntry>) {
-    for await (const entry of entries) {
+  async function* entries() {
+    total = 0;
+    for await (const entry of readAuditLog(auditFolder(stateFolder, config))) {
       total += 1;
       yield { ...entry };
     }
   }
-  const moved = await moveLog(database, auditName, origin, counted(readAuditLog(auditFolder(stateFolder, config))));
+  const moved = await moveLog(database, auditName, origin, entries);
   return { what: "audit entries", moved, present: total - moved };
 }
 

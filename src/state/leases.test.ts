@@ -219,6 +219,15 @@ describe.skipIf(missing)("leases in PostgreSQL", () => {
     expect(logged.join()).toContain("another instance has taken");
   });
 
+  it("end when an older state of the database is restored, so that what was written since is written again", async () => {
+    await migrate(open(), stateMigrations);
+    const leases = inDatabase(open());
+    const held = await leases.acquire("a", never);
+    await open().query("update leases set expires = expires - interval '1 hour'");
+    await ended(held);
+    expect((await leases.acquire("a", never)).fence).toBeGreaterThan(held.fence);
+  });
+
   it("are not taken while a transaction relies on them, and are renewed meanwhile", async () => {
     await migrate(open(), stateMigrations);
     const { database, cut } = cuttable();

@@ -34,10 +34,11 @@ const acquireSql = `
   )
   select name, fence from taken union all select name, fence from made`;
 
+/** One that has expired is lost even if nobody took it: an older state of the database may have been restored, which lacks what was written since. */
 const renewSql = `
   update leases l set expires = clock_timestamp() + $4::integer * interval '1 ms'
   from unnest($1::text[], $2::bigint[]) as mine (name, fence)
-  where l.name = mine.name and l.fence = mine.fence and l.holder = $3 returning l.name`;
+  where l.name = mine.name and l.fence = mine.fence and l.holder = $3 and l.expires > clock_timestamp() returning l.name`;
 
 const releaseSql = `
   update leases l set expires = '-infinity' from unnest($1::text[], $2::bigint[]) as mine (name, fence)
@@ -102,7 +103,7 @@ export function createPostgresLeases(options: PostgresLeaseOptions): Leases {
       if (lease.signal.aborted) continue;
       if (renewed.has(lease.name)) untilMs.set(lease, sentMs + ownMs);
       else {
-        runtime.log("warn", `another instance has taken the lease ${quote(lease.name)}`);
+        runtime.log("warn", `the lease ${quote(lease.name)} has expired, or another instance has taken it`);
         lease.lose();
       }
     }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SharedDatabase } from "../../state/database.ts";
 import { migrate } from "../../state/migrate.ts";
 import { stateMigrations } from "../../state/tables.ts";
-import { failureOf, useDatabase } from "../../state/test-database.ts";
+import { failureOf, saveContents, useDatabase } from "../../state/test-database.ts";
 import { openStore } from "../sqlite-store.ts";
 import type { AsyncIndexStore, IndexedDocument, IndexStore, StoreHit, StoreQuery } from "../store.ts";
 import { createVisibility } from "../visibility.ts";
@@ -294,5 +294,26 @@ describe.skipIf(test.missing)("the shared index", () => {
       visibility.decide(added!.id, path === "shown" ? [added!.id] : []);
       expect(await find("merger", { visibility })).toEqual(path === "shown" ? ["shown"] : []);
     }
+  });
+
+  it("mistakes no document or term for one that had its id before an older state was restored", async () => {
+    const store = openPostgresIndexStore({ database });
+    await store.put([document("old", "tea")]);
+    const restore = await saveContents(database);
+    await store.put([document("public", "kettle and cup")]);
+    const visibility = createVisibility(await store.identity());
+    const ids = await store.addresses(0, 10);
+    visibility.decide(
+      ids.at(-1)!.id,
+      ids.map(({ id }) => id),
+    );
+    expect(await find("kettle", { visibility })).toEqual(["public"]);
+    await restore();
+    await store.put([document("secret", "merger of cup and kettle")]);
+    expect((await store.addresses(0, 10)).map(({ id }) => id)).toEqual(ids.map(({ id }) => id));
+    expect(await find("kettle")).toEqual(["secret"]);
+    expect(await find("merger cup")).toEqual(["secret"]);
+    expect((await failureOf(find("merger", { visibility }))).kind).toBe("unavailable");
+    expect(await store.identity()).not.toBe(visibility.file);
   });
 });

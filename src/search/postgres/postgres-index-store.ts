@@ -11,6 +11,7 @@ import { intArray } from "./binary.ts";
 import { checkFence } from "../../state/postgres-leases.ts";
 import { searchPassages } from "./search-passages.ts";
 import { headBytes } from "./stored-forms.ts";
+import { indexIdentity } from "./tables.ts";
 import { indexVersion, isNewerVersion } from "./version.ts";
 import { createVisibleMounts } from "./visible-mounts.ts";
 import {
@@ -32,12 +33,19 @@ export interface PostgresIndexOptions {
 /** Maximum number of terms remembered from one `put` to the next. A term takes about 100 bytes. */
 const maxTerms = 100_000;
 
+export interface PostgresIndexStore extends AsyncIndexStore {
+  /** Changes when the same ids may belong to other documents. */
+  identity(): Promise<string>;
+}
+
 /** The tables must exist (`searchMigrations`). Has no vectors: a vector in a query is ignored. */
-export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions): AsyncIndexStore {
+export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions): PostgresIndexStore {
   const openMounts = createVisibleMounts();
   let vocabulary = createVocabulary();
   let analyse = createAnalyser(vocabulary);
   let ids = new Map<number, number>();
+  /** The identity of the index that has these ids. */
+  let identity: string | undefined;
 
   function forgetTerms(): void {
     vocabulary = createVocabulary();
@@ -49,8 +57,12 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
   function change(work: (sql: SharedSql) => Promise<void>): Promise<void> {
     return database.transaction(async (sql) => {
       if (fence) await checkFence(sql, fence);
-      const [row] = await sql.query<{ version: string }>("select version from search_about for update");
+      const [row] = await sql.query<{ version: string; identity: string }>(
+        `select version, ${indexIdentity} as identity from search_about for update`,
+      );
       const stored = row?.version ?? "";
+      if (row?.identity !== identity) ids.clear();
+      identity = row?.identity;
       // Two versions that run side by side must not remove each other's index again and again.
       if (isNewerVersion(stored))
         throw unavailable(
@@ -171,6 +183,10 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       database.snapshot((sql) => searchPassages(sql, openMounts, request, count), signal),
     addresses: (after, limit) => addressesWhere("d.id > $1 order by d.id limit $2", [after, limit]),
     addressesOf: (wanted) => addressesWhere("d.id = any($1::integer[])", [intArray(wanted)]),
+    async identity() {
+      const [row] = await database.query<{ identity: string }>(`select ${indexIdentity} as identity`);
+      return row!.identity;
+    },
     async note(name) {
       const [row] = await database.query<{ value: string }>(
         `select n.value from search_notes n join search_about a on a.version = $2 where n.name = $1`,

@@ -11,6 +11,7 @@ import { createDictionary, type DictionaryTerm } from "./dictionary.ts";
 import { openDocumentFilter } from "./document-filter.ts";
 import { fetchLatest, fetchPassagesOf, fetchSets, type FetchOptions } from "./fetch-candidates.ts";
 import { planAll, planMatches, planNames, planSimilar, type PlanOptions } from "./plan-candidates.ts";
+import { indexIdentity } from "./tables.ts";
 import { groupQuery, readTerms, type QueryGroups } from "./term-groups.ts";
 import { indexVersion } from "./version.ts";
 import { createViewTexts } from "./view-texts.ts";
@@ -44,7 +45,7 @@ export async function searchPassages(
 ): Promise<readonly StoreHit[]> {
   const now = Date.now();
   const query = parseQuery(request.text, { typing: request.typing ?? false, now });
-  const opening = readMounts(sql).then((rows) => openMounts(sql, rows, request.visibility));
+  const opening = readMounts(sql, request.visibility?.file).then((rows) => openMounts(sql, rows, request.visibility));
   const dictionary = createDictionary(sql, opening);
   // Both are sent in one round trip.
   const [visible] = await Promise.all([opening, readTerms(dictionary, query)]);
@@ -101,17 +102,20 @@ interface RunResult {
   readonly wantedLatest: number;
 }
 
-async function readMounts(sql: SharedSql): Promise<readonly MountRow[]> {
-  const rows = await sql.query<MountRow & { version: string }>(
+/** `identity` is that of the index whose documents were decided. */
+async function readMounts(sql: SharedSql, identity: string | undefined): Promise<readonly MountRow[]> {
+  const rows = await sql.query<MountRow & { version: string; identity?: string }>(
     // For the statements that follow: the planner does not know how many rows are wanted, and a worker takes longer to start than most searches.
     `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
        set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true),
-       a.version, m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
+       a.version, ${identity === undefined ? "" : `${indexIdentity} as identity, `}m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
   );
   if (rows[0]?.version !== indexVersion && rows[0]?.version !== "")
     throw unavailable(
       "the shared search index was made by another version of Pressmark or Node; searches work again when all instances have the same version",
     );
+  if (rows[0]?.identity !== identity)
+    throw unavailable("the shared database was started again or restored during this search; search again");
   return rows.filter(({ id }) => id !== null);
 }
 

@@ -1,6 +1,12 @@
 /** The tables of the shared search index. */
 import type { Migration } from "../../state/migrations.ts";
 
+/**
+ * An expression that changes when an older state of the index may have been restored: the database was started again, or another one took over, or
+ * the table was created again. After that, the same ids can belong to other documents and terms.
+ */
+export const indexIdentity = `(extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filenode('search_about'))`;
+
 export const searchMigrations: readonly Migration[] = [
   {
     area: "search",
