@@ -135,6 +135,17 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     expect(paths(await one.find("late white"))).toEqual([]);
   });
 
+  it("let an instance give up a mount whose index a newer version has started again", async () => {
+    const one = createInstance("one", { "a.md": "green tea" });
+    await one.until(isComplete);
+    await database.query("update search_about set version = '99/99'");
+    one.memory.set("b.md", "black tea");
+    one.indexer.hear("docs", [{ kind: "appeared", path: "b.md" }]);
+    const other = createPostgresLeases({ database, instance: "newer", runtime: test.runtime, pollMs: 20 });
+    await other.acquire(indexLease("docs"), signal);
+    await other.close();
+  });
+
   it("leave out a mount of the same name with another content", async () => {
     const one = createInstance("one", { "a.md": "green tea" });
     await one.until(isComplete);

@@ -10,7 +10,7 @@ import { publishStatus, readSharedStatus } from "./shared-status.ts";
 import type { IndexStatus, MountStatus } from "./status.ts";
 import type { CrawledStore, IndexStore, MaybePromise } from "./store.ts";
 
-/** The index as its writer sees it. Every write fails with "denied" once another instance holds the lease. */
+/** The index as its writer sees it. Every write fails with "denied" once another instance holds the lease or has a newer version. */
 export interface SharedIndexWriter extends CrawledStore {
   counts(): MaybePromise<ReturnType<IndexStore["counts"]>>;
 }

@@ -145,7 +145,7 @@ export type OpenStore = (file: string, options?: IndexStoreOptions) => IndexStor
 
 /**
  * An index that several instances share, with the promises of `IndexStore`. It has no vectors: a vector in a query is ignored. A writer whose
- * lease another instance has taken is refused with "denied", and changes nothing.
+ * lease another instance has taken, or whose version is older than that of the index, is refused with "denied", and changes nothing.
  */
 export interface AsyncIndexStore {
   put(documents: readonly IndexedDocument[]): Promise<void>;

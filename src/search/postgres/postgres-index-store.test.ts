@@ -205,7 +205,7 @@ describe.skipIf(test.missing)("the shared index", () => {
     await database.query("update search_about set version = '999/1/1.0'");
     const failure = await failureOf(shared.put([document("b", "tea")]));
     expect([failure.kind, failure.message]).toEqual([
-      "unavailable",
+      "denied",
       "the shared search index was made by a newer version of Pressmark or Node; update this instance",
     ]);
     expect(await shared.counts()).toEqual([{ mount: "docs", documents: 1, passages: 1 }]);

@@ -1,5 +1,5 @@
 /** Stores the index in the PostgreSQL database that the instances of a server share. */
-import { unavailable } from "../../errors.ts";
+import { denied } from "../../errors.ts";
 import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "../address-key.ts";
 import type { Address } from "../../source.ts";
 import type { SharedDatabase, SharedSql, SqlParameter } from "../../state/database.ts";
@@ -65,9 +65,7 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       identity = row?.identity;
       // Two versions that run side by side must not remove each other's index again and again.
       if (isNewerVersion(stored))
-        throw unavailable(
-          "the shared search index was made by a newer version of Pressmark or Node; update this instance",
-        );
+        throw denied("the shared search index was made by a newer version of Pressmark or Node; update this instance");
       if (stored !== indexVersion) await startAgain(sql);
       await work(sql);
     });
