@@ -9,7 +9,7 @@ import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase } from "../state/database.ts";
 import { moveLog } from "../state/move-log.ts";
 import type { RecordValue, Store } from "../state/store.ts";
-import { type AuditEntry, auditFolder, readAuditLog } from "./audit-log.ts";
+import { auditFolder, readAuditLog } from "./audit-log.ts";
 import { cursorKeyName, keyKind } from "./cursor-key.ts";
 import { createSavedSets } from "./sets/saved-sets.ts";
 import { openSharedSets, setKey, setKind } from "./sets/shared-sets.ts";
