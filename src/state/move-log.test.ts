@@ -12,14 +12,9 @@ const test = useDatabase();
 type Entry = RecordValue & { readonly time: string };
 
 const move = (database: SharedDatabase, entries: readonly Entry[]): Promise<number> =>
-  moveLog(
-    database,
-    "audit",
-    "here",
-    async function* () {
-      yield* entries;
-    },
-  );
+  moveLog(database, "audit", "here", async function* () {
+    yield* entries;
+  });
 
 describe.skipIf(test.missing)("a moved log", () => {
   it("contains each entry once, whatever characters a client has put into it", async () => {
