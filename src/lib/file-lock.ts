@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import { holdLock } from "./hold-lock.ts";
 
 interface FileLockOptions {
   /** Folder of the locks, shared by all processes. Created if missing. */
@@ -13,7 +13,6 @@ interface FileLockOptions {
 }
 
 const lookMs = 20;
-const busy = 5;
 
 /**
  * Runs the work while no other process runs work for the same file. The lock is a system lock on a separate file: it is released as soon as
@@ -25,25 +24,24 @@ export async function withFileLock<T>(
   { folder, timeoutMs = 30_000, signal }: FileLockOptions,
 ): Promise<T> {
   const path = lockPath(file, folder);
-  let held = tryLock(path);
-  for (let waitedMs = 0; held === undefined; waitedMs += lookMs) {
+  let release = tryLock(path);
+  for (let waitedMs = 0; release === undefined; waitedMs += lookMs) {
     signal?.throwIfAborted();
     if (waitedMs >= timeoutMs)
       throw new FileLockError(`another process holds the lock on ${JSON.stringify(file)}; try again later`);
     await new Promise((resolve) => setTimeout(resolve, lookMs));
-    held = tryLock(path);
+    release = tryLock(path);
   }
   try {
     return await work();
   } finally {
-    held.close();
+    release();
   }
 }
 
 /** Takes the lock if it is free. It is held until the returned function is called, or this process ends. */
 export function tryFileLock(file: string, folder: string): (() => void) | undefined {
-  const held = tryLock(lockPath(file, folder));
-  return held && (() => held.close());
+  return tryLock(lockPath(file, folder));
 }
 
 export class FileLockError extends Error {}
@@ -58,19 +56,12 @@ function lockPath(file: string, folder: string): string {
 }
 
 /** Undefined while another process holds it. */
-function tryLock(path: string): DatabaseSync | undefined {
-  // Loaded on first use: most commands change nothing.
-  const { DatabaseSync: Database } = process.getBuiltinModule("node:sqlite");
+function tryLock(path: string): (() => void) | undefined {
   // Readable only by its owner.
   closeSync(openSync(path, "a", 0o600));
-  const database = new Database(path, { timeout: 0 });
   try {
-    database.exec("BEGIN EXCLUSIVE");
-    return database;
+    return holdLock(path);
   } catch (cause) {
-    database.close();
-    const code = Number((cause as { readonly errcode?: unknown }).errcode) & 0xff;
-    if (code === busy) return undefined;
     throw new FileLockError(
       `the lock ${JSON.stringify(path)} cannot be used; remove it, and it will be created again`,
       {

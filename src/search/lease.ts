@@ -1,7 +1,7 @@
 /** Ensures that only one process at a time writes an index. */
 import { truncateSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { fileIdentity } from "../lib/file-identity.ts";
+import { holdLock } from "../lib/hold-lock.ts";
 import { isLoss } from "./index-problem.ts";
 
 export interface IndexLease {
@@ -27,24 +27,8 @@ export function takeLease(file: string): IndexLease | undefined {
 }
 
 function tryLease(file: string): IndexLease | undefined {
-  const database = new DatabaseSync(file);
-  try {
-    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
-  } catch (cause) {
-    database.close();
-    if (isBusy(cause)) return undefined;
-    throw cause;
-  }
+  const release = holdLock(file);
+  if (!release) return undefined;
   const identity = fileIdentity(file);
-  return {
-    isHeld: () => identity !== undefined && fileIdentity(file) === identity,
-    release: () => database.close(),
-  };
-}
-
-const busy = 5;
-
-function isBusy(cause: unknown): boolean {
-  // Only the low byte holds the primary result code.
-  return cause instanceof Error && "errcode" in cause && (Number(cause.errcode) & 0xff) === busy;
+  return { isHeld: () => identity !== undefined && fileIdentity(file) === identity, release };
 }
