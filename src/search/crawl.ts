@@ -55,9 +55,14 @@ export interface CrawlState {
   readonly lastError?: string;
 }
 
-/** Size of a batch: changes are handled between batches. */
-const batchDocuments = 256;
-const maxBatchDocuments = 256;
+/**
+ * Size of a batch: changes are handled between batches. A store that collects several batches in a commit gets smaller ones, because what is
+ * held for long takes more memory; any other writes each batch by itself.
+ */
+const collectedDocuments = 64;
+const writtenDocuments = 256;
+/** Number of changes that are checked together. */
+const changesAtOnce = 256;
 const defaultBatchChars = 2 * 1024 * 1024;
 /**
  * A pass commits several batches together, and a kill loses at most these. It doubles their number of documents up to this: the first texts are
@@ -77,12 +82,8 @@ const longestRetryMs = 30_000;
 /** After this time, messages and signals get their turn. */
 const sliceMs = 10;
 
-interface BatchOptions {
-  /** Number of documents in a batch. */
-  readonly most?: number;
-  /** Called after each batch, with the number of its entries and the size of their texts. The caller commits. */
-  readonly between?: (settled: number, chars: number) => Promise<void>;
-}
+/** Called after each batch, with the number of its entries and the size of their texts. The caller commits. */
+type BetweenBatches = (settled: number, chars: number) => Promise<void>;
 
 interface Work {
   readonly entry: Entry;
@@ -98,6 +99,7 @@ export type Crawl = ReturnType<typeof createCrawl>;
 export function createCrawl(options: CrawlOptions) {
   const { mount, source, store, runtime, once = false, everyMs = 300_000, mayGrow, moved } = options;
   const { maxFiles = Infinity, batchChars = defaultBatchChars } = options;
+  const batchDocuments = store.commit ? collectedDocuments : writtenDocuments;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were read again because they changed during a pass: they are newer than what the pass knows. */
   const touched = new Set<string>();
@@ -176,11 +178,7 @@ export function createCrawl(options: CrawlOptions) {
   }
 
   /** Reads and stores entries, a batch at a time. */
-  async function settle(
-    work: readonly Work[],
-    call: Call,
-    { most = batchDocuments, between }: BatchOptions = {},
-  ): Promise<void> {
+  async function settle(work: readonly Work[], call: Call, between?: BetweenBatches): Promise<void> {
     let next = 0;
     while (next < work.length) {
       const documents: IndexedDocument[] = [];
@@ -188,7 +186,7 @@ export function createCrawl(options: CrawlOptions) {
       let chars = 0;
       const start = next;
       const reader = async (): Promise<void> => {
-        while (next < work.length && next - start < most && chars < batchChars) {
+        while (next < work.length && next - start < batchDocuments && chars < batchChars) {
           call.signal.throwIfAborted();
           const item = work[next++] as Work;
           await pause();
@@ -296,7 +294,6 @@ export function createCrawl(options: CrawlOptions) {
     let work: Work[] = [];
     let gone: Stored[] = [];
     let group: Entry[] = [];
-    let most = batchDocuments;
     let commitMost = batchDocuments;
     const open = { documents: 0, chars: 0, sinceMs: runtime.monotonicMs() };
 
@@ -320,8 +317,7 @@ export function createCrawl(options: CrawlOptions) {
         if (isEnough || runtime.monotonicMs() - open.sinceMs >= maxCommitMs) await commit();
         await drain(call);
       };
-      await settle(todo, call, { most, between });
-      most = Math.min(most * 2, maxBatchDocuments);
+      await settle(todo, call, between);
     }
     async function closeGroup(): Promise<void> {
       const [first] = group;
@@ -354,7 +350,7 @@ export function createCrawl(options: CrawlOptions) {
           await closeGroup();
         }
         group.push(entry);
-        if (work.length >= most || gone.length >= pageSize) await flush();
+        if (work.length >= batchDocuments || gone.length >= pageSize) await flush();
       }
       total = Math.max(total, seen);
       if (total > maxFiles) return removeAll();
@@ -381,7 +377,7 @@ export function createCrawl(options: CrawlOptions) {
       call.signal.throwIfAborted();
       const taken: [path: string, kind: "gone" | "there" | "unlisted"][] = [];
       for (const change of changes) {
-        if (taken.push(change) >= batchDocuments) break;
+        if (taken.push(change) >= changesAtOnce) break;
       }
       for (const [path, kind] of taken) {
         changes.delete(path);
