@@ -1,6 +1,7 @@
 /** A config for display: values from references are shown as dots. */
 import type { QuotaSettings } from "../access/quotas.ts";
 import type { MountConfig } from "./config.ts";
+import { isAddress, maskUrls } from "./mask-urls.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import { dots, isPlainObject } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
@@ -70,7 +71,7 @@ const secretNames: ReadonlySet<unknown> = new Set([
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
   if (secretPaths.has(formatPath(path))) return dots;
   if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
-  if (typeof value === "string") return isSecretOption(path) ? dots : withoutCredentials(value);
+  if (typeof value === "string") return isSecretOption(path) ? dots : maskUrls(value, { isAddress: isAddress(path) });
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
@@ -80,9 +81,4 @@ function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<
 /** Whether an option's value is a secret, by its name or because it is a header. */
 export function isSecretOption(path: KeyPath): boolean {
   return secretNames.has(path.at(-1)) || path.at(-2) === "headers";
-}
-
-/** Masks passwords in URLs. */
-function withoutCredentials(text: string): string {
-  return text.replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`);
 }

@@ -1,6 +1,7 @@
 /** A part of a config for the trust prompt: complete, with what acts first, and without misleading characters. */
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { visibleText } from "../lib/visible-text.ts";
+import { isAddress, maskUrls } from "./mask-urls.ts";
 import type { KeyPath } from "./problem.ts";
 import { dots, isPlainObject, parseReferences } from "./references.ts";
 import { isSecretOption } from "./masked-config.ts";
@@ -33,15 +34,15 @@ function masked(value: unknown, path: KeyPath): unknown {
 
 /** Masking a piece of a command could hide harm: there, only text that no shell interprets is masked. */
 const harmless = /^[\w~+=-]+$/;
+const harmlessInUrl = /^[\w.~%+=:-]+$/;
 const speaksOfSecret = /token|secret|passw|api_?key|credential/i;
-const isAddress: ReadonlySet<unknown> = new Set(["url", "endpoint", "rootUrl", "state", "bus"]);
 
 function maskedText(text: string, path: KeyPath): string {
   const [option] = path;
   if (option === "env" && speaksOfSecret.test(String(path.at(-1))) && harmless.test(text)) return dots;
   if (isSecretOption(path) && option !== "env") return maskedPieces(text);
-  const password = isAddress.has(path.at(-1)) ? /(:\/\/[^\s/:@]*):[^\s/]*@/g : /(:\/\/[^\s/:@]*):[\w.~%+=-]+@/g;
-  return text.replaceAll(password, `$1:${dots}@`);
+  if (isAddress(path)) return maskUrls(text, { isAddress: true, mask: maskedPieces });
+  return maskUrls(text, { mask: (secret) => (harmlessInUrl.test(secret) ? dots : secret) });
 }
 
 /** Keeps references, which only name where a secret comes from. */

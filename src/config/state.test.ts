@@ -34,6 +34,31 @@ it("takes URLs and references, and shows no password", async () => {
 });
 
 it.each([
+  [
+    { state: "postgres://u@h/db?password=planted&schema=team", bus: "nats://planted@h" },
+    { state: "postgres://u@h/db?password=••••&schema=team", bus: "nats://••••@h" },
+  ],
+  [
+    { state: "postgres://h/db?user=u&p%61ssword=planted", bus: "tls://planted:@h?replicas=3" },
+    { state: "postgres://h/db?user=u&p%61ssword=••••", bus: "tls://••••@h?replicas=3" },
+  ],
+  [
+    { state: "postgres://u:x/plan#ted planted@h/db", bus: "nats://x/planted@a,b" },
+    { state: "postgres://u:••••@h/db", bus: "nats://••••@a,b" },
+  ],
+])("shows %j without what is secret", async (server, shown) => {
+  const config = await load(server);
+  expect(config.shown["server"]).toEqual(shown);
+  const { withheld } = await load(server, false);
+  expect(JSON.stringify(withheld)).not.toContain("planted");
+});
+
+it("does not take a part of a token for the host", async () => {
+  const { withheld } = await load({ state: "postgres://h/db", bus: "nats://planted,x@bus.example,other" }, false);
+  expect(withheld[0]?.reasons).toContain('sends the names of what changes to "nats://bus.example"');
+});
+
+it.each([
   [{ state: "mysql://u:planted@h/db" }, /server\.state: must be the URL of a PostgreSQL database/],
   [{ state: "postgres://h/db", bus: "redis://u:planted@h" }, /server\.bus: must be the URL of a NATS server/],
   [{ bus: "nats://u:planted@h" }, /server\.bus: needs server\.state/],

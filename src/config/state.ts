@@ -51,6 +51,8 @@ export function stateReasons({ state, bus }: StateSettings): Readonly<Record<"st
 }
 
 function hostOf(url: string): string {
-  const { protocol = "", host = "" } = URL.parse(url.split(",")[0] ?? "") ?? {};
+  // A password or token may contain a comma, too.
+  const withoutUser = url.replace(/:\/\/[^/?#]*@/, "://");
+  const { protocol = "", host = "" } = URL.parse(withoutUser.split(",")[0] ?? "") ?? {};
   return JSON.stringify(`${protocol}//${host}`);
 }

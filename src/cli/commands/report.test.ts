@@ -34,6 +34,20 @@ describe("report", () => {
     expect(err).toBe("pressmark: names of mounts, files and callers are in it; read it before you share it\n");
   });
 
+  it("shows no secret of a URL, in the config or in a log", async () => {
+    stand.write(
+      "urls.yaml",
+      `mounts: { docs: { source: file, root: . } }\nserver: { state: "postgres://u@127.0.0.1:9/db?password=${secret}", bus: "nats://${secret}@127.0.0.1:9" }\n`,
+    );
+    const log = `asked https://h/?token=${secret} and nats://${secret}@h\n`;
+    const words = ["report", "--config", "urls.yaml", "--log", "-", "--server", "http://127.0.0.1:9/mcp"];
+    const { code, out, err } = await stand.run(words, { input: log });
+    expect(code).toBe(0);
+    expect(out).toContain("postgres://u@127.0.0.1:9/db?password=••••");
+    expect(out).toContain("asked https://h/?token=•••• and nats://••••@h");
+    expect(out + err).not.toContain(secret);
+  });
+
   it("has the state and the log of a running server", async () => {
     stand.write("broken.yaml", "mounts:\n  docs: { source: file, root: . }\n  gone: { source: file, root: nowhere }\n");
     const stop = new AbortController();

@@ -32,6 +32,7 @@ export default defineCommand({
   flags,
   async run({ flags: given }, world) {
     const { examineSetup } = await import("../examine-setup.ts");
+    const { maskUrls } = await import("../../config/mask-urls.ts");
     const { config, settings, redact = same } = await describeConfig(given.config, world);
     const report = {
       versions: await describeVersions(world),
@@ -41,9 +42,10 @@ export default defineCommand({
       log: given.log === undefined ? undefined : await lastLines(given.log, world),
     };
     const home = homeFolder(world.env);
+    // A log may contain URLs of other programs.
     // A service may have the whole disk as its home.
     const withoutHome = (each: string) => (dirname(home) === home ? each : each.replaceAll(home, "~"));
-    const masked = mapTexts(report, (each) => withoutHome(redact(each))) as typeof report;
+    const masked = mapTexts(report, (each) => withoutHome(maskUrls(redact(each)))) as typeof report;
     await print(world.out, given.json ? `${JSON.stringify(masked, undefined, 2)}\n` : plainText(toMarkdown(masked)));
     if (!world.isQuiet)
       world.err.write("pressmark: names of mounts, files and callers are in it; read it before you share it\n");

@@ -4,6 +4,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { quote } from "../../errors.ts";
 import { programFile } from "../../lib/package-folder.ts";
 import { realPath } from "../../lib/real-path.ts";
+import { maskUrls } from "../mask-urls.ts";
 import { connectionKeys, connectionOf, type HostConnection } from "./entry-formats.ts";
 import { type HostFile, type HostScope, workspaceFolder } from "./hosts.ts";
 import type { HostEntry } from "./settings.ts";
@@ -106,7 +107,10 @@ function wrongAddress(entryUrl: string, scope: HostScope, { url }: HostContext):
   // Without the rest, which may contain a secret.
   if (!isOwn && !isLocal(address)) return foreign(`connects to ${quote(address.host)}, which may be another machine`);
   if (sameAddress(entryUrl, url)) return undefined;
-  return { says: `points to ${quote(entryUrl)}, but pressmark serve listens at ${url}`, isDoubt: true };
+  return {
+    says: `points to ${quote(maskUrls(entryUrl, { isAddress: true }))}, but pressmark serve listens at ${url}`,
+    isDoubt: true,
+  };
 }
 
 function wrongCommand(words: readonly string[], scope: HostScope, here: HostContext): EntryProblem | undefined {
