@@ -110,6 +110,25 @@ describe.skipIf(missing)("a backup", () => {
     ]);
   });
 
+  it("lets instances write until all of it is read", async () => {
+    const { database, store } = await opened();
+    await fill(store);
+    const lines = await backupOf(database);
+    async function* slowly(): AsyncGenerator<string> {
+      yield* lines.slice(0, -1);
+      await store.put("tokens", "meanwhile", { n: 1 });
+      await store.append("audit", [{ n: "meanwhile" }]);
+      yield lines.at(-1) ?? "";
+    }
+    await restoreBackup(database, slowly(), { replace: true });
+    expect((await store.list("tokens")).map(({ key }) => key)).toEqual(["k0", "k1", "k2"]);
+    expect(await entriesOf(store)).toHaveLength(1100);
+    const tables = await database.query("select from pg_tables where schemaname = $1 and tablename ~ 'restored'", [
+      database.schema,
+    ]);
+    expect(tables).toHaveLength(0);
+  });
+
   it.each<readonly [string, (lines: string[]) => string[], RegExp]>([
     ["is cut", (lines) => lines.slice(0, -1), /its end is missing/],
     ["lacks a line", (lines) => lines.toSpliced(2, 1), /its checksum does not match/],

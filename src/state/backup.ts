@@ -93,7 +93,7 @@ export interface RestoreOptions {
 
 /**
  * All or nothing: nothing is changed if a line is missing, damaged or unknown. The tables must exist. Without `replace`, records and logs
- * must be empty.
+ * must be empty. Instances can write until all lines are read and checked.
  */
 export async function restoreBackup(
   database: SharedDatabase,
@@ -101,6 +101,11 @@ export async function restoreBackup(
   { replace = false, keep = [] }: RestoreOptions = {},
 ): Promise<BackupCounts> {
   return database.transaction(async (sql) => {
+    if (!replace) await checkEmpty(sql, database.schema);
+    // Seen by this transaction alone, and removed at its end.
+    await sql.query("create unlogged table restored_records (kind text, key text, value json, expires timestamptz)");
+    await sql.query("create unlogged table restored_logs (place bigserial, log text, value json, at timestamptz)");
+    const counts = await readAll(sql, lines);
     await sql.query("lock table records, logs in exclusive mode");
     const notifyAll = () =>
       sql.query("select pg_notify($1, kind) from (select distinct kind from records) as kinds", [
@@ -112,8 +117,13 @@ export async function restoreBackup(
       await sql.query("delete from records where kind <> all($1::text[])", [keep]);
       await sql.query("delete from logs");
     } else await checkEmpty(sql, database.schema);
-    const counts = await insertAll(sql, lines);
+    await sql.query(
+      `insert into records (kind, key, value, version, expires)
+       select kind, key, value, ${newVersion}, expires from restored_records on conflict do nothing`,
+    );
+    await sql.query("insert into logs (log, value, at) select log, value, at from restored_logs order by place");
     await notifyAll();
+    await sql.query("drop table restored_records, restored_logs");
     return counts;
   });
 }
@@ -128,7 +138,8 @@ async function checkEmpty(sql: SharedSql, schema: string): Promise<void> {
     );
 }
 
-async function insertAll(sql: SharedSql, lines: AsyncIterable<string>): Promise<BackupCounts> {
+/** Into the tables of this transaction. */
+async function readAll(sql: SharedSql, lines: AsyncIterable<string>): Promise<BackupCounts> {
   const hash = createHash("sha256");
   const [records, entries]: [BackupRecord[], BackupEntry[]] = [[], []];
   const counts = { records: 0, entries: 0 };
@@ -167,10 +178,9 @@ async function insertAll(sql: SharedSql, lines: AsyncIterable<string>): Promise<
 
 async function insertRecords(sql: SharedSql, records: readonly BackupRecord[]): Promise<void> {
   await sql.query(
-    `insert into records (kind, key, value, version, expires)
-     select kind, key, value::json, ${newVersion}, nullif(expires, '')::timestamptz
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (kind, key, value, expires)
-     on conflict do nothing`,
+    `insert into restored_records (kind, key, value, expires)
+     select kind, key, value::json, nullif(expires, '')::timestamptz
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given (kind, key, value, expires)`,
     [
       records.map(({ kind }) => kind),
       records.map(({ key }) => key),
@@ -182,7 +192,7 @@ async function insertRecords(sql: SharedSql, records: readonly BackupRecord[]): 
 
 async function insertEntries(sql: SharedSql, entries: readonly BackupEntry[]): Promise<void> {
   await sql.query(
-    `insert into logs (log, value, at)
+    `insert into restored_logs (log, value, at)
      select log, value::json, at::timestamptz
      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as given (log, value, at, place) order by place`,
     [entries.map(({ log }) => log), entries.map(({ value }) => JSON.stringify(value)), entries.map(({ at }) => at)],
