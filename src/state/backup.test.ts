@@ -52,6 +52,10 @@ async function fill(store: Store): Promise<void> {
   );
 }
 
+function keepKey({ key }: RecordValue, restored: RecordValue | undefined): RecordValue {
+  return { clients: restored?.["clients"], key };
+}
+
 describe.skipIf(missing)("a backup", () => {
   it("restores every record and entry, in order, into an empty schema", async () => {
     const { database, store } = await opened();
@@ -108,6 +112,17 @@ describe.skipIf(missing)("a backup", () => {
       ["cursor", "new"],
       ["other", "old"],
     ]);
+  });
+
+  it("merges records of which running instances keep a part, also one that the backup lacks", async () => {
+    const { database, store } = await opened();
+    await store.put("oauth", "state", { key: "old", clients: "old" });
+    const lines = await backupOf(database);
+    for (const kind of ["oauth", "other"]) await store.put(kind, "state", { key: "new", clients: "new" });
+    const merges = ["oauth", "other", "neither"].map((kind) => ({ kind, key: "state", merge: keepKey }));
+    await restoreBackup(database, from(lines), { replace: true, merges });
+    const values = await Promise.all(["oauth", "other", "neither"].map((kind) => store.get(kind, "state")));
+    expect(values.map((each) => each?.value)).toEqual([{ clients: "old", key: "new" }, { key: "new" }, undefined]);
   });
 
   it("lets instances write until all of it is read", async () => {

@@ -4,6 +4,7 @@ import { invalid, lastingFailure, quote, unsupported } from "../errors.ts";
 import type { SharedDatabase, SharedSql } from "./database.ts";
 import { newVersion, recordsChannel } from "./postgres-store.ts";
 import { cachePrefix } from "./shared-cache.ts";
+import type { RecordValue } from "./store.ts";
 
 const format = "pressmark-backup";
 /** Increases when programs of the current version could no longer read the lines. */
@@ -85,10 +86,19 @@ async function* entriesIn(sql: SharedSql): AsyncGenerator<BackupEntry> {
   }
 }
 
+/** Combines a record that is in the database with the one of the backup, if that has it. */
+export interface RecordMerge {
+  readonly kind: string;
+  readonly key: string;
+  merge(present: RecordValue, restored: RecordValue | undefined): RecordValue;
+}
+
 export interface RestoreOptions {
   readonly replace?: boolean;
   /** Kinds whose existing records are not replaced: running instances do not read these kinds again. */
   readonly keep?: readonly string[];
+  /** Records of which running instances do not read a part again. */
+  readonly merges?: readonly RecordMerge[];
 }
 
 /**
@@ -98,7 +108,7 @@ export interface RestoreOptions {
 export async function restoreBackup(
   database: SharedDatabase,
   lines: AsyncIterable<string>,
-  { replace = false, keep = [] }: RestoreOptions = {},
+  { replace = false, keep = [], merges = [] }: RestoreOptions = {},
 ): Promise<BackupCounts> {
   return database.transaction(async (sql) => {
     if (!replace) await checkEmpty(sql, database.schema);
@@ -113,6 +123,7 @@ export async function restoreBackup(
       ]);
     // Before and after: running instances read every kind again, also one of which nothing is left.
     await notifyAll();
+    const present = await Promise.all(merges.map(({ kind, key }) => valueOf(sql, kind, key)));
     if (replace) {
       await sql.query("delete from records where kind <> all($1::text[])", [keep]);
       await sql.query("delete from logs");
@@ -122,10 +133,28 @@ export async function restoreBackup(
        select kind, key, value, ${newVersion}, expires from restored_records on conflict do nothing`,
     );
     await sql.query("insert into logs (log, value, at) select log, value, at from restored_logs order by place");
+    for (const [index, value] of present.entries()) if (value) await mergeRecord(sql, merges[index]!, value);
     await notifyAll();
     await sql.query("drop table restored_records, restored_logs");
     return counts;
   });
+}
+
+async function valueOf(sql: SharedSql, kind: string, key: string): Promise<RecordValue | undefined> {
+  const [row] = await sql.query<{ value: RecordValue }>(
+    "select value from records where kind = $1 and key = $2 and (expires is null or expires > clock_timestamp())",
+    [kind, key],
+  );
+  return row?.value;
+}
+
+async function mergeRecord(sql: SharedSql, { kind, key, merge }: RecordMerge, present: RecordValue): Promise<void> {
+  const value = merge(present, await valueOf(sql, kind, key));
+  await sql.query(
+    `insert into records (kind, key, value, version) values ($1, $2, $3::json, ${newVersion})
+     on conflict (kind, key) do update set value = excluded.value`,
+    [kind, key, JSON.stringify(value)],
+  );
 }
 
 async function checkEmpty(sql: SharedSql, schema: string): Promise<void> {

@@ -77,6 +77,18 @@ export function createSharedOAuthStore(
   };
 }
 
+/** For a restore while instances run: they read the keys when they start, and all of them must sign with the same. */
+export const keepOAuthKeys = {
+  kind: oauthKind,
+  key: oauthKey,
+  merge(present: RecordValue, restored: RecordValue | undefined): RecordValue {
+    const { keys, cookieKeys } = present;
+    const state = restored ?? { ...emptyState() };
+    // Without keys no instance has used it yet.
+    return Array.isArray(keys) && keys.length > 0 ? { ...state, keys, cookieKeys } : state;
+  },
+};
+
 /** A copy, which may be changed. */
 function toState(value: RecordValue | undefined): OAuthState {
   if (value === undefined) return emptyState();

@@ -22,11 +22,12 @@ export default defineCommand({
       const { migrate } = await import("../../state/migrate.ts");
       const { restoreBackup } = await import("../../state/backup.ts");
       const { keyKind } = await import("../../server/cursor-key.ts");
+      const { keepOAuthKeys } = await import("../../auth/builtin/shared-oauth-store.ts");
       const input = file === "-" ? world.input : await openFile(resolve(world.folder, file));
       try {
         await migrate(database, sharedMigrations);
-        // Instances that run read the key for cursors only when they start.
-        const options = { replace: flags.replace, keep: [keyKind] };
+        // Instances that run read the keys for cursors and sign-ins only when they start.
+        const options = { replace: flags.replace, keep: [keyKind], merges: [keepOAuthKeys] };
         const { records, entries } = await restoreBackup(database, linesOf(input), options);
         if (!world.isQuiet) world.err.write(`pressmark: restored ${records} records and ${entries} log entries\n`);
       } finally {

@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createOAuthStore } from "../../auth/builtin/oauth-store.ts";
+import { createOAuthStore, type OAuthState } from "../../auth/builtin/oauth-store.ts";
+import { createSharedOAuthStore } from "../../auth/builtin/shared-oauth-store.ts";
 import { auditFolder, readAuditLog } from "../../server/audit-log.ts";
 import { createSavedSets } from "../../server/sets/saved-sets.ts";
 import { createTokenStore } from "../../server/token-store.ts";
@@ -36,6 +37,13 @@ async function auditOf(store: Store): Promise<RecordValue[]> {
   const entries: RecordValue[] = [];
   for await (const entry of store.read("audit")) entries.push(entry);
   return entries;
+}
+
+/** As an instance that starts reads them. */
+async function signInsOf(store: Store): Promise<OAuthState> {
+  const signIns = createSharedOAuthStore(store, runtime);
+  await signIns.prepare();
+  return signIns.read();
 }
 
 /** What a single server would have stored. */
@@ -186,6 +194,22 @@ describe.skipIf(missing)("pressmark backup and restore", () => {
     const again = await run(["backup", "-"], elsewhere);
     expect(again.out.trimEnd().split("\n").slice(1, -1)).toEqual(text.trimEnd().split("\n").slice(1, -1));
     expect(lastLine).toMatch(/"sha256":"[0-9a-f]{64}"/);
+  });
+
+  it("keep the keys with which running instances sign", async () => {
+    await fillEmbedded();
+    await run(["migrate", "--from-embedded"]);
+    await run(["backup", "state.jsonl"]);
+    await withStore(async (store) => {
+      const saved = await signInsOf(store);
+      await store.remove("oauth", "state");
+      const running = await signInsOf(store);
+      expect(running.keys).not.toEqual(saved.keys);
+      const clients = { app: { metadata: {}, created: Date.now() } };
+      await store.put("oauth", "state", { ...running, clients });
+      expect((await run(["restore", "state.jsonl", "--replace"])).code).toBe(0);
+      expect(await signInsOf(store)).toEqual({ ...saved, keys: running.keys, cookieKeys: running.cookieKeys });
+    });
   });
 
   it("never overwrite a file, and leave none behind that is incomplete", async () => {
