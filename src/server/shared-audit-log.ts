@@ -20,7 +20,8 @@ const retryMs = 1000;
 export function createSharedAuditLog(options: SharedAuditOptions): AuditLog {
   const { shared, maxEntries = defaultEntries, ...rest } = options;
   const { instance, store } = shared;
-  let untrimmed = 0;
+  // Instances that are started often may each write less than this: so the log is cut at the first entry, too.
+  let untrimmed = trimEvery;
   return createAuditSink({
     ...rest,
     retryMs,

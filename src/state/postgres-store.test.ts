@@ -24,6 +24,34 @@ describe.skipIf(test.missing)("records in PostgreSQL", () => {
     await store.close();
   });
 
+  it("of a log are removed in statements of limited size, and those of other logs stay", async () => {
+    const database = test.open();
+    await migrate(database, stateMigrations);
+    await database.query(
+      "insert into logs (log, value) select 'audit', json_build_object('n', n) from generate_series(1, 25000) as n",
+    );
+    let statements = 0;
+    const counting: typeof database = {
+      ...database,
+      schema: database.schema,
+      pool: database.pool,
+      query(text, values) {
+        statements += Number(text.includes("delete from logs"));
+        return database.query(text, values);
+      },
+    };
+    const store = createPostgresStore({ database: counting, runtime: test.runtime });
+    await store.append("other", [{ n: 0 }]);
+    await store.trim("audit", 2);
+    const entries: unknown[] = [];
+    for (const log of ["audit", "other"]) for await (const { n } of store.read(log)) entries.push(n);
+    expect(entries).toEqual([24_999, 25_000, 0]);
+    expect(statements).toBe(3);
+    await store.trim("audit", 2);
+    expect(statements).toBe(3);
+    await store.close();
+  });
+
   it("have other versions than those that were lost when an older dump was restored", async () => {
     const database = test.open();
     await migrate(database, stateMigrations);

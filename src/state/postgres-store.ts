@@ -167,11 +167,22 @@ export function createPostgresStore({ database, runtime }: PostgresStoreOptions)
 
     async trim(log, keep) {
       checkName(log);
-      await database.query(
-        `delete from logs where log = $1 and number <= (
-           select number from logs where log = $1 order by number desc offset $2 limit 1)`,
+      const [last] = await database.query<{ number: number }>(
+        "select number from logs where log = $1 order by number desc offset $2 limit 1",
         [log, keep],
       );
+      if (!last) return;
+      // Several statements, because the time of one is limited.
+      for (let removed = purgedAtOnce; removed === purgedAtOnce && !closing.signal.aborted;) {
+        const [row] = await database.query<{ removed: number }>(
+          `with gone as (
+             delete from logs where log = $1 and number = any(array(
+               select number from logs where log = $1 and number <= $2 order by number limit ${purgedAtOnce})) returning 1)
+           select count(*) as removed from gone`,
+          [log, last.number],
+        );
+        removed = row?.removed ?? 0;
+      }
     },
 
     async follow(kind, changed, signal) {
