@@ -41,23 +41,15 @@ export async function registerInstance(
 ): Promise<RegisteredInstance> {
   const closing = new AbortController();
 
-  async function sendHeartbeat(): Promise<void> {
-    await database.query(
-      `insert into instances (id, host, address, version, config) values ($1, $2, host(inet_client_addr()), $3, $4)
-       on conflict (id) do update set seen = clock_timestamp()`,
-      [facts.id, facts.host ?? hostname(), facts.version, facts.config ?? null],
-    );
-  }
-
   async function repeatHeartbeat(): Promise<void> {
     while (!closing.signal.aborted) {
       await runtime.wait(heartbeatMs, closing.signal).catch(() => undefined);
       // If the database is away, other parts of the server report it.
-      if (!closing.signal.aborted) await sendHeartbeat().catch(() => undefined);
+      if (!closing.signal.aborted) await sendHeartbeat(database, facts).catch(() => undefined);
     }
   }
 
-  await sendHeartbeat();
+  await sendHeartbeat(database, facts);
   await database.query("delete from instances where seen < clock_timestamp() - interval '1 hour'");
   const repeating = repeatHeartbeat();
   return {
@@ -67,6 +59,15 @@ export async function registerInstance(
       await database.query("delete from instances where id = $1", [facts.id]).catch(() => undefined);
     },
   };
+}
+
+/** Lists an instance, or says that it is alive. */
+export async function sendHeartbeat(sql: SharedSql, facts: InstanceFacts): Promise<void> {
+  await sql.query(
+    `insert into instances (id, host, address, version, config) values ($1, $2, host(inet_client_addr()), $3, $4)
+     on conflict (id) do update set seen = clock_timestamp()`,
+    [facts.id, facts.host ?? hostname(), facts.version, facts.config ?? null],
+  );
 }
 
 /** The oldest first. */

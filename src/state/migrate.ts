@@ -7,6 +7,10 @@ import { isContract, type Migration, type MigrationState } from "./migrations.ts
 export interface MigrateOptions {
   /** Also applies contract migrations: instances of older versions must have stopped. */
   readonly withContract?: boolean;
+  /** Called before contract migrations of a schema in use. If it rejects, nothing is changed. */
+  check?(sql: SharedSql): Promise<void>;
+  /** Called at the end of the transaction: what it stores is seen by every later `check`. */
+  finish?(sql: SharedSql): Promise<void>;
 }
 
 const oldestServer = 150_000;
@@ -18,7 +22,7 @@ const oldestServer = 150_000;
 export async function migrate(
   database: SharedDatabase,
   migrations: readonly Migration[],
-  { withContract = false }: MigrateOptions = {},
+  { withContract = false, check, finish }: MigrateOptions = {},
 ): Promise<readonly Migration[]> {
   return database.transaction(async (sql) => {
     await sql.query("select pg_advisory_xact_lock($1::bigint)", [lockOf(database.schema)]);
@@ -28,7 +32,9 @@ export async function migrate(
     await checkMinimum(sql, database.schema, migrations);
     const used = new Set(state.applied.map(({ area }) => area));
     const due = state.pending.filter((each) => withContract || !used.has(each.area) || !isContract(each));
+    if (due.some((each) => isContract(each) && used.has(each.area))) await check?.(sql);
     for (const each of due) await apply(sql, each);
+    await finish?.(sql);
     return due;
   });
 }

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { SharedDatabase } from "./database.ts";
 import { checkVersions, listInstances } from "./instances.ts";
-import { readMigrations } from "./migrate.ts";
+import { migrate, readMigrations } from "./migrate.ts";
 import { openSharedState, type SharedStateOptions } from "./open-shared-state.ts";
 import type { SharedState } from "./shared-state.ts";
 import { stateMigrations } from "./tables.ts";
@@ -77,6 +77,35 @@ describe.skipIf(missing)("the shared state", () => {
     expect((await failureOf(checkVersions(open(), "2.0.0"))).message).toMatch(/are running: left \(1\.0\.0\); update/);
     await state.close();
     await checkVersions(open(), "2.0.0");
+  });
+
+  it("is not changed for a newer version while an instance of an older one starts", async () => {
+    await start({ version: "2.0.0" });
+    const lock = Promise.withResolvers<void>();
+    // Holds the lock of migrations while both wait for it.
+    const holding = migrate(open(), stateMigrations, { finish: () => lock.promise });
+    const watching = open();
+    const waiting = async () => {
+      const rows = await watching.query("select from pg_locks where locktype = 'advisory' and not granted");
+      return rows.length;
+    };
+    await expect
+      .poll(async () => (await watching.query("select from pg_locks where locktype = 'advisory'")).length)
+      .toBe(1);
+    const starting = start({ version: "1.0.0", host: "older" });
+    await expect.poll(waiting).toBe(1);
+    const contract = { area: "state", number: 99, title: "remove", needs: 99, statements: ["drop table logs"] };
+    const migrating = failureOf(
+      migrate(open(), [...stateMigrations, contract], {
+        withContract: true,
+        check: (sql) => checkVersions(sql, "2.0.0"),
+      }),
+    );
+    await expect.poll(waiting).toBe(2);
+    lock.resolve();
+    await Promise.all([holding, starting]);
+    expect((await migrating).message).toMatch(/are running: older \(1\.0\.0\); update/);
+    expect(await watching.query("select from logs")).toEqual([]);
   });
 
   it("leaves no connection open", async () => {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { cancelled, lastingFailure, ResourceError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
-import { type InstanceFacts, registerInstance } from "./instances.ts";
+import { type InstanceFacts, registerInstance, sendHeartbeat } from "./instances.ts";
 import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 import { openBus } from "./open-bus.ts";
@@ -40,6 +40,7 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
     startMs = 30_000,
   } = options;
   const instance = randomUUID();
+  const facts = { ...options, id: instance };
   const opened: { close(): Promise<void> }[] = [];
   /** In the opposite order: what uses the database is closed before it. */
   async function close(): Promise<void> {
@@ -51,12 +52,12 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
   }
 
   try {
-    await prepare({ state, runtime, migrations: [...stateMigrations, ...migrations], signal, startMs });
+    await prepare({ state, runtime, facts, migrations: [...stateMigrations, ...migrations], signal, startMs });
     const database = keep(openDatabase({ url: state, runtime }));
+    keep(await registerInstance(database, facts, runtime));
     const store = keep(createPostgresStore({ database, runtime }));
     const bus = keep(await openBus({ url: busUrl, database, runtime, instance }));
     const leases = keep(createPostgresLeases({ database, instance, runtime }));
-    keep(await registerInstance(database, { ...options, id: instance }, runtime));
     return { instance, database, store, bus, leases, close };
   } catch (cause) {
     await close();
@@ -65,17 +66,19 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
 }
 
 interface Preparation extends Required<Pick<SharedStateOptions, "state" | "runtime" | "signal" | "startMs">> {
+  readonly facts: InstanceFacts;
   readonly migrations: readonly Migration[];
 }
 
-async function prepare({ state, runtime, migrations, signal, startMs }: Preparation): Promise<void> {
+async function prepare({ state, runtime, facts, migrations, signal, startMs }: Preparation): Promise<void> {
   const database = openDatabase({ url: state, runtime, timeoutMs: migrationMs, maxConnections: 1 });
   const untilMs = runtime.monotonicMs() + startMs;
   let isLogged = false;
   try {
     for (;;)
       try {
-        const applied = await migrate(database, migrations);
+        // In one transaction: `pressmark migrate` either sees this instance, or what it removes is refused here.
+        const applied = await migrate(database, migrations, { finish: (sql) => sendHeartbeat(sql, facts) });
         if (applied.length > 0)
           runtime.log("info", "the tables of the shared database were updated", {
             migrations: applied.map(({ area, number, title }) => `${area} ${number}: ${title}`),

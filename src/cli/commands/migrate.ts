@@ -20,7 +20,7 @@ export default defineCommand({
       const { migrate, readMigrations } = await import("../../state/migrate.ts");
       const { checkVersions } = await import("../../state/instances.ts");
       const { isContract } = await import("../../state/migrations.ts");
-      const { applied, pending } = await readMigrations(database, sharedMigrations);
+      const { pending } = await readMigrations(database, sharedMigrations);
       if (pending.length === 0) await print(world.out, `nothing is pending in the schema ${database.schema}\n`);
       if (flags["dry-run"])
         return print(
@@ -29,8 +29,10 @@ export default defineCommand({
             .map((each) => `pending ${titleOf(each)}${isContract(each) ? " (older versions stop working)" : ""}\n`)
             .join(""),
         );
-      if (applied.length > 0 && pending.some(isContract)) await checkVersions(database, world.version);
-      const done = await migrate(database, sharedMigrations, { withContract: true });
+      const done = await migrate(database, sharedMigrations, {
+        withContract: true,
+        check: (sql) => checkVersions(sql, world.version),
+      });
       await print(world.out, done.map((each) => `applied ${titleOf(each)}\n`).join(""));
       if (!flags["from-embedded"]) return;
       const { createPostgresStore } = await import("../../state/postgres-store.ts");
