@@ -8,11 +8,12 @@ import { oauthKey, oauthKind } from "../auth/builtin/shared-oauth-store.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase } from "../state/database.ts";
 import { moveLog } from "../state/move-log.ts";
+import { moveRecord } from "../state/move-record.ts";
 import type { RecordValue, Store } from "../state/store.ts";
 import { auditFolder, readAuditLog } from "./audit-log.ts";
 import { cursorKeyName, keyKind } from "./cursor-key.ts";
 import { createSavedSets } from "./sets/saved-sets.ts";
-import { openSharedSets, setKey, setKind } from "./sets/shared-sets.ts";
+import { setKey, setKind, toSetRecord } from "./sets/shared-sets.ts";
 import { auditName } from "./shared-audit-log.ts";
 import { tokenKind } from "./shared-token-store.ts";
 import { createTokenStore } from "./token-store.ts";
@@ -34,35 +35,21 @@ export interface MovedState {
   readonly present: number;
 }
 
-/** Records of this kind say which tokens and sets were copied: one that was revoked or removed since must not come back. */
-const movedKind = "moved-records";
-
 /** Can be repeated: what is in the shared state is never replaced. The files stay. */
 export async function moveEmbedded(options: MoveOptions): Promise<readonly MovedState[]> {
-  const { store, stateFolder, config, runtime } = options;
+  const { store, database, stateFolder, config, runtime } = options;
   const tokens = createTokenStore(stateFolder, config).list();
   const sets = createSavedSets(stateFolder, { config }, runtime).all();
-  const sharedSets = await openSharedSets(store, runtime);
   const key = cursorKeyOf(stateFolder);
   const signIns = createOAuthStore(stateFolder, config, runtime.now).read();
   const hasSignIns = signIns.keys.length > 0 || Object.keys(signIns.passwords).length > 0;
   const isNew = { ifVersion: undefined };
 
-  async function once(kind: string, name: string, copy: () => Promise<boolean>): Promise<boolean> {
-    const mark = `${kind} ${name}`;
-    if (await store.get(movedKind, mark)) return false;
-    const isCopied = await copy();
-    await store.put(movedKind, mark, {});
-    return isCopied;
-  }
-
   return [
     await copied("tokens", tokens, (token) =>
-      once(tokenKind, token.id, async () =>
-        Boolean(await store.put(tokenKind, token.id, withoutUndefined(token), isNew)),
-      ),
+      moveRecord(database, tokenKind, { key: token.id, value: withoutUndefined(token) }),
     ),
-    await copied("sets", sets, (set) => once(setKind, setKey(set), () => sharedSets.create(set))),
+    await copied("sets", sets, (set) => moveRecord(database, setKind, { key: setKey(set), value: toSetRecord(set) })),
     await copied("cursor key", key ? [key] : [], async (each) =>
       Boolean(await store.put(keyKind, cursorKeyName, { key: Buffer.from(each).toString("base64") }, isNew)),
     ),

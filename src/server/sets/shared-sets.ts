@@ -21,7 +21,7 @@ export async function openSharedSets(
   await known.load();
 
   async function write(set: SavedSet, options?: { readonly ifVersion: string | undefined }): Promise<boolean> {
-    const stored = await store.put(setKind, setKey(set), valueOf(set), options);
+    const stored = await store.put(setKind, setKey(set), toSetRecord(set), options);
     await known.load();
     return stored !== undefined;
   }
@@ -56,7 +56,8 @@ export async function openSharedSets(
   };
 }
 
-function valueOf({ name, owner, title, description, resources }: SavedSet): RecordValue {
+/** What is stored of a set. */
+export function toSetRecord({ name, owner, title, description, resources }: SavedSet): RecordValue {
   return {
     name,
     resources,
