@@ -57,6 +57,8 @@ export interface VerifierContext {
   readonly admit: (secret: string) => Caller | undefined | Promise<Caller | undefined>;
   /** The holder of a token of this server, given by its SHA-256. Undefined if the token is no longer valid. */
   readonly findByHash: (hash: string) => Caller | undefined;
+  /** False if a token of this server may be valid and is not found, because what is stored cannot be confirmed at present. */
+  readonly isCurrent: () => boolean;
   /** The machine that a request comes from, for limits. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Called when a person signs in on a page, with undefined if they may not. */

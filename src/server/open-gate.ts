@@ -59,12 +59,10 @@ export async function openGate(
     ]);
   const ownerToken = await findToken({ file, from, env, configured: settings.token });
   const store = config === undefined ? undefined : await openTokenStore(pressmark, config);
-  const oauth = await openOAuth(
-    pressmark,
-    audit,
-    (secret) => tokens.admit(secret),
-    (hash) => admissions.findByHash(hash),
-  );
+  const oauth = await openOAuth(pressmark, audit, (secret) => tokens.admit(secret), {
+    findByHash: (hash) => admissions.findByHash(hash),
+    isCurrent: () => admissions.isCurrent(),
+  });
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
   let following: Promise<void> | undefined;
@@ -111,7 +109,7 @@ async function openOAuth(
   pressmark: Server,
   audit: AuditLog | undefined,
   admit: TokenGate["admit"],
-  findByHash: Admissions["findByHash"],
+  { findByHash, isCurrent }: Pick<Admissions, "findByHash" | "isCurrent">,
 ) {
   const { settings, runtime, config } = pressmark;
   if (settings.auth === undefined || settings.publicUrl === undefined || config === undefined) return undefined;
@@ -134,6 +132,7 @@ async function openOAuth(
     scopes: settings.scopes,
     admit,
     findByHash,
+    isCurrent,
     addressOf: (request) => machineOf(addressOf(request)) ?? "",
     signedIn: (caller, address) => recordSignIn(audit, caller, address),
     allowed: (caller, client) =>

@@ -7,12 +7,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connect } from "../client/connect.ts";
+import { wait } from "../lib/wait.ts";
 import type { SharedDatabase } from "../state/database.ts";
 import { createTestStore } from "../state/test-store.ts";
 import { serveFake } from "../transport/test-server.ts";
 import { createAdmissions } from "./admissions.ts";
 import { createBrowserRecords } from "./browser-records.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
+import { createSharedTokenStore } from "./shared-token-store.ts";
 import { createTokenGate } from "./token-gate.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
@@ -276,12 +278,15 @@ describe("the cookie", () => {
 async function startTwo() {
   const store = createTestStore();
   const shared = createBrowserRecords({ store, database: { schema: "team" } as SharedDatabase });
+  const clock = { ms: 0 };
+  const tokens = createSharedTokenStore(store, { monotonicMs: () => clock.ms, wait, log: () => undefined });
+  await tokens.load();
   const admissions = createAdmissions({
     ownerToken: token,
-    callers: [],
+    callers: [{ name: "aki", groups: [] }],
+    store: tokens,
     runtime: { now: Date.now, log: () => undefined },
   });
-  const clock = { ms: 0 };
   const gates = [1, 2].map((pid) => createTokenGate({ admissions, shared, pid, monotonicMs: () => clock.ms }));
   const urls: URL[] = [];
   for (const { gate } of gates) {
@@ -290,7 +295,7 @@ async function startTwo() {
   }
   const open = (at: number, path: string, init: RequestInit = {}) =>
     fetch(new URL(path, urls[at]), { redirect: "manual", ...init });
-  return { store, gates, open, clock };
+  return { store, tokens, admissions, gates, open, clock };
 }
 
 const cookieIn = ({ headers }: Response) => (headers.get("set-cookie") ?? "").split(";")[0]!;
@@ -336,5 +341,22 @@ describe("browsers of two instances", () => {
     for (const { key } of await store.list("visits")) await store.remove("visits", key);
     clock.ms += 3_600_000;
     for (const at of [0, 1]) expect((await open(at, "/", { headers })).status).toBe(401);
+  });
+
+  it("are told to try again while the stored tokens cannot be confirmed, and are known afterwards", async () => {
+    const { tokens, admissions, open, clock } = await startTwo();
+    const { token: own } = await tokens.create("aki", Date.now());
+    const signInAt = (at: number) =>
+      open(at, "/sign-in", { method: "POST", body: new URLSearchParams({ token: own }) });
+    const headers = { cookie: cookieIn(await signInAt(0)) };
+    const statuses = () => Promise.all([0, 1].map(async (at) => (await open(at, "/", { headers })).status));
+    clock.ms += 10_000;
+    expect(await statuses()).toEqual([503, 503]);
+    expect((await signInAt(1)).status).toBe(503);
+    await tokens.load();
+    expect(await statuses()).toEqual([200, 200]);
+    await tokens.revoke("aki");
+    admissions.reload();
+    expect(await statuses()).toEqual([401, 401]);
   });
 });

@@ -1,6 +1,7 @@
 /** Admits callers with a token, and browsers that opened a one-time code or signed in with a token. */
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { unavailable } from "../errors.ts";
 import { takeUpTo } from "../lib/read-bounded.ts";
 import { unkept } from "../transport/send-json.ts";
 import { addressOf, isSecure, requestedHost } from "../transport/forwarded.ts";
@@ -67,6 +68,10 @@ const tryAgain: GateRefusal = {
   headers: { "Retry-After": 5 },
 };
 
+function unconfirmed(): Error {
+  return unavailable("the stored tokens cannot be confirmed at present; try again soon");
+}
+
 export function createTokenGate(options: TokenGateOptions): TokenGate {
   const { admissions, oauth, shared, pid, monotonicMs, signedIn } = options;
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
@@ -92,8 +97,14 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     return caller;
   }
 
+  /** Whether it may be a stored token that is valid. */
+  function isUnconfirmed(token: string): boolean {
+    return token.startsWith(tokenPrefix) && !admissions.isCurrent();
+  }
+
   /** Remembers the browser, so that the next request needs no query. */
   async function fromRecords(keys: readonly string[], records: BrowserRecords): Promise<Caller | undefined> {
+    let isUndecided = false;
     for (const key of keys) {
       const known = visits.get(key)?.caller;
       let visit: StoredVisit | undefined;
@@ -106,7 +117,9 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
       const caller = visit && (visit.hash === undefined ? admissions.owner : admissions.findByHash(visit.hash));
       if (caller) return remember(key, caller, recheckMs);
       if (!visit) visits.delete(key);
+      else if (!admissions.isCurrent()) isUndecided = true;
     }
+    if (isUndecided) throw unconfirmed();
     return undefined;
   }
 
@@ -167,6 +180,7 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     const body = await takeUpTo(maxFormBytes, request);
     const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
     const caller = token ? admissions.find(token) : undefined;
+    if (!caller && token && isUnconfirmed(token)) throw unconfirmed();
     signedIn?.(caller, addressOf(request));
     if (caller) await letIn(request, response, caller, hashToken(token!));
     else turnAway(request, response, "token");
@@ -182,7 +196,7 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
       if (known) return welcomeByOAuth(request, known);
       const caller = admissions.find(token);
       if (caller) return welcome(request, caller);
-      if (!admissions.isCurrent() && token.startsWith(tokenPrefix)) return tryAgain;
+      if (isUnconfirmed(token)) return tryAgain;
     }
     // Clients look here for how to sign in, before they have a token; the answer says that there is nothing.
     if (path.startsWith("/.well-known/")) return "welcome";
@@ -244,6 +258,7 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
   function admit(secret: string): Caller | undefined | Promise<Caller | undefined> {
     const caller = admissions.find(secret);
     if (caller) return caller;
+    if (isUnconfirmed(secret)) return Promise.reject(unconfirmed());
     const good = isGood(secret);
     if (good instanceof Promise) return good.then((isTaken) => (isTaken ? admissions.owner : undefined));
     return good ? admissions.owner : undefined;

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Permit } from "../../backends/web/addresses.ts";
 import type { Resolve } from "../../backends/web/guarded-request.ts";
-import { invalid, quote, unsupported } from "../../errors.ts";
+import { invalid, quote, unavailable, unsupported } from "../../errors.ts";
 import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { TokenRefusal, type TokenVerifier, type VerifiedToken, type VerifierContext } from "../token-verifier.ts";
 import { createAttempts } from "./attempts.ts";
@@ -47,8 +47,15 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   await store.prepare();
   const { read: usual = [defaultScope], write = [], includes = {} } = context.scopes ?? {};
   const isAccount = (name: string) => name === ownerAccount || callers().some((caller) => caller.name === name);
-  const isAdmitted = (account: string, token: string | undefined) =>
-    isAccount(account) && (token === undefined || context.findByHash(token) !== undefined);
+
+  /** Throws if it cannot be known at present: then a grant is neither used nor refused. */
+  function isAdmitted(account: string, token: string | undefined): boolean {
+    if (!isAccount(account)) return false;
+    if (token === undefined || context.findByHash(token)) return true;
+    if (!context.isCurrent()) throw unavailable("the token with which this caller signed in cannot be confirmed");
+    return false;
+  }
+
   const newClients = createAttempts({ max: maxNewClients, windowMs: hourMs, monotonicMs: runtime.monotonicMs });
 
   /** Counts it, unless the machine has used up its share. */

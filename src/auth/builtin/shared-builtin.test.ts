@@ -81,4 +81,20 @@ describe("two instances of the embedded authorization server", () => {
     nowMs += 10_000;
     await expect(builtin.verifier.verify(accessToken, signal)).rejects.toThrow("the store is away");
   });
+
+  it("neither use nor refuse a grant while the token behind it cannot be confirmed", async () => {
+    await using builtin = await startBuiltin({ shared: createTestStore() });
+    const { accessToken, refreshToken, client } = await connectClient(builtin);
+    const { findByHash, isCurrent } = builtin.context;
+    Object.assign(builtin.context, { findByHash: () => undefined, isCurrent: () => false });
+    for (const instance of instancesOf(builtin)) {
+      const refused: unknown = await instance.verify(accessToken, signal).catch((cause: unknown) => cause);
+      expect(refused).toMatchObject({ kind: "unavailable" });
+    }
+    const form = { grant_type: "refresh_token", client_id: client, refresh_token: refreshToken };
+    expect((await exchange(builtin, form)).status).toBe(500);
+    Object.assign(builtin.context, { findByHash, isCurrent });
+    expect((await exchange(builtin, form)).status).toBe(200);
+    expect(await builtin.verifier.verify(accessToken, signal)).toMatchObject({ caller: "aki" });
+  });
 });

@@ -94,6 +94,7 @@ export async function startBuiltin({
       hash === hashSecret(tokenOfAki) && !endOfToken.signal.aborted
         ? { id: "aki", ended: endOfToken.signal }
         : undefined,
+    isCurrent: () => true,
     addressOf: () => "",
     signedIn: (account) => signedIn.push(account),
     allowed: (account, client) => allowed.push([account, client]),
