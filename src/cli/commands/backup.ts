@@ -9,7 +9,7 @@ import { print } from "../print.ts";
 export default defineCommand({
   name: "backup",
   summary: "Write the shared state to a file",
-  more: "For server.state. The file has all tokens (as hashes), sets, sessions, sign-ins and keys, and the audit log, as JSON lines with a checksum: keep it as secret as the database. The search index is not part of it, because it is built again. Instances may run meanwhile; the file shows one moment.",
+  more: "For server.state. The file has all tokens (as hashes), sets, sessions, sign-ins and keys, and the audit log, as JSON lines with a checksum: keep it as secret as the database. Not part of it are the search index, which is built again, results of the source analysis (save their schema with pg_dump), the config, and contents. Instances may run meanwhile; the file shows one moment.",
   examples: ["pressmark backup state.jsonl", "pressmark backup - | gzip > state.jsonl.gz"],
   takes: { file: one("File to write, which must not exist; - for standard output", "files") },
   flags: { config: textFlag("FILE", "Config file to use instead of the nearest one", "files") },
