@@ -326,3 +326,28 @@ it("stores a limited amount of new sessions for each caller, because a client ma
   nowMs = 1250;
   await begin("5", "aki");
 });
+
+it("limits the subscriptions of a session, and those that one caller adds, by their length", async () => {
+  const store = createTestStore();
+  const shared = { instance: "1", store, bus: createMemoryBus(runtime) };
+  const records = createSessionRecords({ shared, runtime, maxNewBytes: 1_500_000 });
+  const session = { revision: "2025-11-25", client: {}, capabilities: {}, subscriptions: [] };
+  for (const id of ["1", "2"]) await records.create(id, "aki", session);
+  const subscribe = (id: string, uri: string) => records.update(id, { kind: "subscribed", uri });
+  const [nearlyAll, half] = ["a".repeat(900_000), "c".repeat(500_000)];
+  const fifth = "b".repeat(200_000);
+  expect(await subscribe("1", nearlyAll)).toBe(true);
+  await expect(subscribe("1", fifth)).rejects.toMatchObject({
+    kind: "busy",
+    message: expect.stringMatching(/too long/),
+  });
+  expect(await subscribe("2", half)).toBe(true);
+  await expect(subscribe("2", fifth)).rejects.toMatchObject({
+    kind: "busy",
+    message: expect.stringMatching(/too many/),
+  });
+  expect(await records.update("1", { kind: "unsubscribed", uri: nearlyAll })).toBe(true);
+  expect(await subscribe("1", "m://e")).toBe(true);
+  const stored = await Promise.all(["1", "2"].map(async (id) => (await records.find(id, "aki"))?.subscriptions.length));
+  expect(stored).toEqual([1, 1]);
+});

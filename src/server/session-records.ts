@@ -11,7 +11,7 @@ interface SessionRecordsOptions {
   readonly shared: Pick<SharedState, "instance" | "store" | "bus">;
   /** Time after the last use in which a session exists; see `LegacySessionOptions`. */
   readonly sessionIdleMs?: number;
-  /** Of the new records of one caller at this instance, within the time that a record exists. */
+  /** Of the new records and subscriptions of one caller at this instance, within the time that a record exists. */
   readonly maxNewBytes?: number;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
 }
@@ -25,6 +25,8 @@ const topic = "sessions";
 const retryMs = 500;
 /** Of a response that is passed to another instance, as JSON. */
 const maxForwardedLength = 256 * 1024;
+/** Of the URIs in a record, as JSON: it is written whole with each change. */
+const maxSubscriptionsLength = 1024 * 1024;
 
 export function createSessionRecords(options: SessionRecordsOptions): SessionRecords {
   const { shared, sessionIdleMs = 30 * 60_000, maxNewBytes = 64 * 1024 * 1024, runtime } = options;
@@ -45,8 +47,17 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
     }
     const total = (newBytes.get(owner) ?? 0) + bytes;
     if (total > maxNewBytes)
-      throw new ResourceError("busy", "too many sessions have begun; end some, or try again later");
+      throw new ResourceError("busy", "too many sessions or subscriptions have begun; end some, or try again later");
     newBytes.set(owner, total);
+  }
+
+  function checkGrowth(owner: string, before: readonly string[], after: readonly string[]): void {
+    const length = JSON.stringify(after).length;
+    const added = length - JSON.stringify(before).length;
+    if (added <= 0) return;
+    if (length > maxSubscriptionsLength)
+      throw new ResourceError("busy", "the URIs of all subscriptions of this session are too long; end some first");
+    countNew(owner, added);
   }
 
   function publish(news: SessionNews): Promise<void> {
@@ -61,6 +72,7 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
       const before = subscriptionsOf(found.value);
       const subscriptions = changes.reduce(applied, before);
       if (subscriptions === before) return true;
+      checkGrowth(String(found.value["owner"]), before, subscriptions);
       const value = { ...found.value, subscriptions };
       if (!(await store.put(sessionKind, id, value, { ifVersion: found.version, expiresInMs }))) continue;
       await publish({ kind: "changed", id });
