@@ -1,9 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openPolicy } from "../access/policy.ts";
+import { unavailable } from "../errors.ts";
+import { withMembers } from "../lib/with-members.ts";
 import { createProtocol } from "../protocol/create-protocol.ts";
 import type { Caller } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createMemory } from "../sources/memory.ts";
+import type { Bus } from "../state/bus.ts";
 import { createMemoryBus } from "../state/memory-bus.ts";
 import { createTestStore } from "../state/test-store.ts";
 import { listen, type ListenOptions } from "../transport/listen.ts";
@@ -18,12 +21,21 @@ const [a, b] = ["memory://m/a", "memory://m/b"];
 /** Instances of one server: each has a protocol and sessions of its own, and they share a store and a bus. */
 function createCluster() {
   const store = createTestStore();
-  const bus = createMemoryBus(runtime);
+  const memoryBus = createMemoryBus(runtime);
+  let isBusAway = false;
+  const bus: Bus = withMembers<Bus>(memoryBus, {
+    publish: async (message) => {
+      // As an engine that never received it: nobody gets the message, or a gap.
+      if (isBusAway) throw unavailable("the bus is away");
+      return memoryBus.publish(message);
+    },
+  });
   const memory = createMemory({ a: "one", b: "one" });
   let count = 0;
   return {
     store,
     bus,
+    takeBusAway: (isAway: boolean) => void (isBusAway = isAway),
     memory,
     async start(options: Partial<ListenOptions> = {}) {
       const resources = createResources({
@@ -153,6 +165,28 @@ describe("a session of two instances", () => {
     expect((await other.request(session, "resources/subscribe", { uri: b })).status).toBe(200);
     await until(stream, updated, b);
     cluster.memory.set("a", "three");
+    cluster.memory.set("b", "two");
+    expect(await until(stream, updated, b)).not.toContain(`${updated} ${a}`);
+  });
+
+  it("hears of a repeated subscribe and unsubscribe whose first attempt was stored and not published", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.ready(session);
+    const stream = await one.open(session);
+    async function repeat(method: string, uri: string): Promise<void> {
+      cluster.takeBusAway(true);
+      expect((await other.request(session, method, { uri })).text).toContain("the bus is away");
+      cluster.takeBusAway(false);
+      expect((await other.request(session, method, { uri })).text).toContain('"result"');
+    }
+    await repeat("resources/subscribe", a);
+    expect(await until(stream, updated, a)).toEqual([`${updated} ${a}`]);
+    await repeat("resources/unsubscribe", a);
+    await repeat("resources/subscribe", b);
+    await until(stream, updated, b);
+    cluster.memory.set("a", "two");
     cluster.memory.set("b", "two");
     expect(await until(stream, updated, b)).not.toContain(`${updated} ${a}`);
   });

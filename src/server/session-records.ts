@@ -71,10 +71,14 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
       if (!found) return false;
       const before = subscriptionsOf(found.value);
       const subscriptions = changes.reduce(applied, before);
-      if (subscriptions === before) return true;
       checkGrowth(String(found.value["owner"]), before, subscriptions);
       const value = { ...found.value, subscriptions };
-      if (!(await store.put(sessionKind, id, value, { ifVersion: found.version, expiresInMs }))) continue;
+      if (
+        subscriptions !== before &&
+        !(await store.put(sessionKind, id, value, { ifVersion: found.version, expiresInMs }))
+      )
+        continue;
+      // Also if nothing differs: an attempt before this one may have stored the change, and failed to publish it.
       await publish({ kind: "changed", id });
       return true;
     }
