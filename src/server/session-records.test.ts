@@ -240,6 +240,45 @@ describe("a session of two instances", () => {
     expect(await cluster.store.list(sessionKind)).toEqual([]);
   });
 
+  it("ends on both when a DELETE is repeated that failed on the bus, and for its owner alone", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    const end = async (caller = "aki") =>
+      (await other.ask({ method: "DELETE", headers: { "Mcp-Session-Id": session, "X-Caller": caller } })).status;
+    expect(await end("bot")).toBe(404);
+    cluster.takeBusAway(true);
+    expect(await end()).toBe(503);
+    expect((await other.request(session, "ping")).status).toBe(404);
+    expect(await end("bot")).toBe(404);
+    cluster.takeBusAway(false);
+    expect([await end(), await end()]).toEqual([204, 404]);
+    for (const instance of [one, other]) expect((await instance.request(session, "ping")).status).toBe(404);
+    expect(await cluster.store.list(sessionKind)).toEqual([]);
+  });
+
+  it("ends here too, if a request continues it while it is being removed", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const { get } = cluster.store;
+    cluster.store.get = async (kind, key) => {
+      const found = await get(kind, key);
+      reached.resolve();
+      await gate.promise;
+      return found;
+    };
+    const ping = other.request(session, "ping");
+    await reached.promise;
+    cluster.store.get = get;
+    const deleted = await other.ask({ method: "DELETE", headers: { "Mcp-Session-Id": session } });
+    gate.resolve();
+    expect([deleted.status, (await ping).status]).toEqual([204, 404]);
+    expect(other.listening.http.counts.sessions).toBe(0);
+  });
+
   it("takes an event id of the other instance, and announces everything", async () => {
     const cluster = createCluster();
     const [one, other] = [await cluster.start(), await cluster.start()];

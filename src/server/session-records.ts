@@ -4,7 +4,7 @@ import { ResourceError } from "../errors.ts";
 import type { SavedSession, SessionChange } from "../protocol/protocol.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SharedState } from "../state/shared-state.ts";
-import type { RecordValue } from "../state/store.ts";
+import type { RecordValue, StoredRecord } from "../state/store.ts";
 import type { SessionNews, SessionRecords } from "../transport/session-records.ts";
 
 interface SessionRecordsOptions {
@@ -21,6 +21,8 @@ type Change = Exclude<SessionChange, { readonly kind: "opened" }>;
 /** Records of this kind have the id of a session as their key. */
 export const sessionKind = "sessions";
 const topic = "sessions";
+/** Member of a record whose session has ended. */
+const endedMark = "isEnded";
 /** Delay before another attempt, if the bus cannot be followed. */
 const retryMs = 500;
 /** Of a response that is passed to another instance, as JSON. */
@@ -64,10 +66,15 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
     return bus.publish({ topic, body: { instance, news }, fence: 0 });
   }
 
+  async function getRecord(id: string): Promise<StoredRecord | undefined> {
+    const found = await store.get(sessionKind, id);
+    return found && found.value[endedMark] !== true ? found : undefined;
+  }
+
   /** Another instance may change the session at the same time. */
   async function write(id: string, changes: readonly Change[]): Promise<boolean> {
     for (;;) {
-      const found = await store.get(sessionKind, id);
+      const found = await getRecord(id);
       if (!found) return false;
       const before = subscriptionsOf(found.value);
       const subscriptions = changes.reduce(applied, before);
@@ -111,22 +118,31 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
     },
 
     async find(id, owner) {
-      const found = await store.get(sessionKind, id);
+      const found = await getRecord(id);
       return found && found.value["owner"] === digest(owner) ? toSession(found.value) : undefined;
     },
 
     update,
 
     async extend(id) {
-      const found = await store.get(sessionKind, id);
+      const found = await getRecord(id);
       // If another instance wrote it meanwhile, it was extended.
       if (found) await store.put(sessionKind, id, found.value, { ifVersion: found.version, expiresInMs });
       return found !== undefined;
     },
 
-    async remove(id) {
-      await store.remove(sessionKind, id);
+    async remove(id, owner) {
+      for (;;) {
+        const found = await store.get(sessionKind, id);
+        if (!found || found.value["owner"] !== digest(owner)) return false;
+        if (found.value[endedMark] === true) break;
+        const value = { owner: digest(owner), [endedMark]: true };
+        if (await store.put(sessionKind, id, value, { ifVersion: found.version, expiresInMs })) break;
+      }
+      // The record stays until this has succeeded, so that a client that repeats the request is not told that the session does not exist.
       await publish({ kind: "ended", id });
+      await store.remove(sessionKind, id);
+      return true;
     },
 
     async forward(id, body) {

@@ -21,8 +21,6 @@ export interface LegacySession {
   post(body: unknown, response: OutgoingResponse, accepts: Accepts): void;
   /** A GET: see `SessionStreams.listen`. */
   listen(response: OutgoingResponse, lastEventId?: string): void;
-  /** Ends it on all instances; the promise rejects if that is not known. */
-  end(): void | Promise<void>;
 }
 
 /** The client that opens a session. */
@@ -285,10 +283,6 @@ export function createLegacySessions(
         const isFollowedElsewhere = inner.follow();
         stored.opened(isFromHere && !isFollowedElsewhere);
       },
-      end() {
-        session.release();
-        return records?.remove(id);
-      },
       release() {
         if (!remove(id, session)) return;
         inner.close();
@@ -337,6 +331,15 @@ export function createLegacySessions(
     });
   }
 
+  async function endEverywhere(id: string, owner: string, shared: SessionRecords): Promise<boolean> {
+    const session = held.get(id);
+    session?.release();
+    const existed = await shared.remove(id, owner);
+    // A request may have continued it here meanwhile. Another instance hears it from the records.
+    if (existed) hear({ kind: "ended", id });
+    return existed || session !== undefined;
+  }
+
   return {
     /** `initialize`. False if there are too many sessions and none can be evicted: a holder never loses one to a holder of as many. */
     open(body: unknown, opener: Opener, response: OutgoingResponse, accepts: Accepts): boolean {
@@ -345,6 +348,15 @@ export function createLegacySessions(
       return true;
     },
     find,
+    /** Ends a session on all instances. False if this caller has none with this id; rejects if that is not known. */
+    end(id: string, caller: Caller): boolean | Promise<boolean> {
+      const session = held.get(id);
+      const owner = callerKey(caller);
+      if (session && callerKey(session.caller) !== owner) return false;
+      if (records && isSessionId.test(id)) return endEverywhere(id, owner, records);
+      session?.release();
+      return session !== undefined;
+    },
     get size(): number {
       return held.size;
     },

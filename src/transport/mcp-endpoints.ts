@@ -88,20 +88,33 @@ export function createMcpEndpoints(
     // A revision without sessions has neither method.
     if (version !== undefined && protocol.classify({}, { version }) === "modern")
       return refuse(response, 405, "this revision has no sessions; POST your requests", { Allow: "POST, OPTIONS" });
+    if (request.method === "DELETE") return endSession(request, caller, version);
     withSession(request, caller, version, (session) => {
-      if (request.method === "DELETE") {
-        const ending = session.end();
-        if (!ending) return sendJson(response, 204);
-        return void ending.then(
-          () => sendJson(response, 204),
-          (cause: unknown) => refuseUnknown(response, cause),
-        );
-      }
       if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
       if (hasTooManyStreams()) return refuseStream(response);
       if (!holdsStream(caller, response)) return;
       session.listen(response, one(request.headers["last-event-id"]));
     });
+  }
+
+  function endSession(request: IncomingRequest, caller: Caller, version: string | undefined): void {
+    const { response } = request;
+    const id = sessionIdOf(request, version);
+    if (id === undefined) return;
+    const answer = (existed: boolean) => (existed ? sendJson(response, 204) : refuse(response, 404, sessionEnded));
+    const ending = sessions.end(id, caller);
+    if (!(ending instanceof Promise)) return answer(ending);
+    ending.then(answer, (cause: unknown) => refuseUnknown(response, cause));
+  }
+
+  /** Sends an error if there is none, or the revision is not supported. */
+  function sessionIdOf({ headers, response }: IncomingRequest, version: string | undefined): string | undefined {
+    const id = one(headers["mcp-session-id"]);
+    if (id === undefined) refuse(response, 400, "send the Mcp-Session-Id from the response to initialize");
+    else if (version === undefined || protocol.revisions.includes(version)) return id;
+    else
+      refuse(response, 400, `revision ${quote(version)} is not supported; use one of ${protocol.revisions.join(", ")}`);
+    return undefined;
   }
 
   /** Sends an error if there is none. */
@@ -111,15 +124,9 @@ export function createMcpEndpoints(
     version: string | undefined,
     use: (session: LegacySession) => void,
   ): void {
-    const { headers, response } = request;
-    const id = one(headers["mcp-session-id"]);
-    if (id === undefined) return refuse(response, 400, "send the Mcp-Session-Id from the response to initialize");
-    if (version !== undefined && !protocol.revisions.includes(version))
-      return refuse(
-        response,
-        400,
-        `revision ${quote(version)} is not supported; use one of ${protocol.revisions.join(", ")}`,
-      );
+    const { response } = request;
+    const id = sessionIdOf(request, version);
+    if (id === undefined) return;
     const useIf = (session: LegacySession | undefined) =>
       session ? use(session) : refuse(response, 404, sessionEnded);
     const found = sessions.find(id, openerOf(request, caller));

@@ -21,8 +21,8 @@ export interface SessionRecords {
   update(id: string, change: Exclude<SessionChange, { readonly kind: "opened" }>): Promise<boolean>;
   /** Lets it exist for longer. Returns false if it does not exist. */
   extend(id: string): Promise<boolean>;
-  /** Ends it on every instance. */
-  remove(id: string): Promise<void>;
+  /** Ends it on every instance; may be repeated if it rejects. Returns false if there is none, or it belongs to another owner. */
+  remove(id: string, owner: string): Promise<boolean>;
   /** Tells the other instances. */
   forward(id: string, body: unknown): Promise<void>;
   /** Hears of other instances until the signal is aborted. */
