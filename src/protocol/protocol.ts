@@ -47,7 +47,7 @@ export interface SessionPeer extends Peer {
   /** @internal Stores a change for other instances, before the client gets its response. Absent if the session is only here. */
   save?(change: SessionChange): Promise<void>;
   /** @internal Passes on a response or cancellation that belongs to no request here: another instance may have it. */
-  forward?(body: unknown): void;
+  forward?(body: object): void;
 }
 
 /** @internal What another instance needs to continue a session. JSON. */
@@ -58,6 +58,8 @@ export interface SavedSession {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** URIs of subscribed resources. */
   readonly subscriptions: readonly string[];
+  /** Secret that signs the ids of requests to the client. */
+  readonly requestSecret: string;
 }
 
 /** @internal */

@@ -1,6 +1,8 @@
 /** Requests from this server to the client of a session: sends them, and matches the client's responses. */
+import { createHmac } from "node:crypto";
 import type { ZodType } from "zod";
 import { cancelled, lastingFailure, quote, ResourceError, unavailable } from "../errors.ts";
+import { constantTimeEqual } from "../lib/constant-time-equal.ts";
 import type { InputRequest } from "./input-required.ts";
 import { type Id, type JsonRpcMessage, member, notificationWire, requestWire } from "./message.ts";
 import type { Responder } from "./respond.ts";
@@ -13,6 +15,9 @@ const maxPending = 16;
 
 /** Maximum size of all results of one round, as JSON. */
 const maxResultLength = 4 * 1024 * 1024;
+
+/** No id that is issued here is longer. */
+const maxIdLength = 100;
 
 type ClientResponse = Extract<JsonRpcMessage, { kind: "response" }>;
 
@@ -32,9 +37,12 @@ interface ServerRequests {
   receive(response: ClientResponse): void;
   /** Whether this is the response to a pending request. */
   isExpected(response: ClientResponse): boolean;
+  /** Whether a request with this id was sent with this secret, here or on another instance. */
+  isIssued(id: Id | null): boolean;
 }
 
-export function createServerRequests(): ServerRequests {
+/** `secret`: of the session, which all its instances have. Ids are signed with it, so that a client cannot invent one. */
+export function createServerRequests(secret: string): ServerRequests {
   const pending = new Map<Id, (response: ClientResponse) => void>();
 
   return {
@@ -91,7 +99,7 @@ export function createServerRequests(): ServerRequests {
         }
 
         for (const [key, request] of Object.entries(requests)) {
-          const id = crypto.randomUUID();
+          const id = signed(crypto.randomUUID(), secret);
           own.add(id);
           pending.set(id, (response) => take(id, key, request, response));
           void reply.notify(requestWire(id, request.method, request.params));
@@ -103,7 +111,15 @@ export function createServerRequests(): ServerRequests {
       if (response.id !== null) pending.get(response.id)?.(response);
     },
     isExpected: ({ id }) => id !== null && pending.has(id),
+    isIssued: (id) =>
+      typeof id === "string" &&
+      id.length <= maxIdLength &&
+      constantTimeEqual(id, signed(id.split(".")[0] ?? "", secret)),
   };
+}
+
+function signed(nonce: string, secret: string): string {
+  return `${nonce}.${createHmac("sha256", secret).update(nonce).digest("base64url")}`;
 }
 
 function resultOf(method: InputRequest["method"], { result, error }: ClientResponse, schema: ZodType): unknown {

@@ -70,7 +70,8 @@ export function createSession(
   const underWay = new Map<Id, AbortController>();
   const subscriptions = createSessionSubscriptions(offer, { caller, client }, announce);
   const savedSubscriptions = peer.save ? createSavedSubscriptions(subscriptions, peer.save) : subscriptions;
-  const requests = createServerRequests();
+  const requestSecret = saved?.requestSecret ?? crypto.randomUUID();
+  const requests = createServerRequests(requestSecret);
   let revision: Revision | undefined;
   let clientCapabilities: RequestParams = {};
   let visitor: ClientInfo | undefined;
@@ -145,7 +146,7 @@ export function createSession(
     };
     const end = () => reply.end({ wire: resultWire(id, result) });
     if (!peer.save) return end();
-    const session = savedFrom(agreed, clientCapabilities, member(params, "clientInfo"));
+    const session = savedFrom(agreed, requestSecret, clientCapabilities, member(params, "clientInfo"));
     peer.save({ kind: "opened", session }).then(end, (cause: unknown) => {
       revision = undefined;
       const { message } = toResourceError(cause);
@@ -186,9 +187,9 @@ export function createSession(
     underWay.delete(id);
   }
 
-  /** Whether a response or cancellation is about a request of this session that is not here. */
+  /** Whether a response or cancellation may be about a request of this session that is not here. */
   function isForAnother(message: Extract<JsonRpcMessage, { kind: "response" | "notification" }>): boolean {
-    if (message.kind === "response") return !requests.isExpected(message);
+    if (message.kind === "response") return !requests.isExpected(message) && requests.isIssued(message.id);
     if (message.method !== "notifications/cancelled") return false;
     const id = member(message.params, "requestId");
     return isId(id) && !underWay.has(id);
@@ -258,7 +259,7 @@ export function createSession(
         // Some clients of the older revisions wait for ever for the response to a request that was refused with another status.
         revision && 200,
       );
-    if (peer.forward && isForAnother(message)) peer.forward(bodyOf(message));
+    if (peer.forward && isForAnother(message)) peer.forward(forwardedBody(message));
     else handleForwardable(message);
     reply.end();
   }
@@ -391,14 +392,18 @@ function createSavedSubscriptions(inner: Subscriptions, save: NonNullable<Sessio
   });
 }
 
-/** A response or notification as it came. */
-function bodyOf(message: Extract<JsonRpcMessage, { kind: "response" | "notification" }>): object {
+/** A response as it came, or what counts of a cancellation. */
+function forwardedBody(message: Extract<JsonRpcMessage, { kind: "response" | "notification" }>): object {
+  if (message.kind === "notification") {
+    const requestId = member(message.params, "requestId");
+    return { jsonrpc: "2.0", method: message.method, params: { requestId } };
+  }
   const { kind: _kind, ...members } = message;
   return { jsonrpc: "2.0", ...members };
 }
 
 /** Names are cut: only people read them. */
-function savedFrom({ date }: Revision, declared: RequestParams, info: unknown): SavedSession {
+function savedFrom({ date }: Revision, requestSecret: string, declared: RequestParams, info: unknown): SavedSession {
   const text = (name: string) => {
     const value = member(info, name);
     return typeof value === "string" ? { [name]: value.slice(0, maxNameLength) } : {};
@@ -409,6 +414,7 @@ function savedFrom({ date }: Revision, declared: RequestParams, info: unknown): 
     // A client with very many capabilities is served without them, as if it had none.
     capabilities: JSON.stringify(declared).length <= maxCapabilities ? declared : {},
     subscriptions: [],
+    requestSecret,
   };
 }
 

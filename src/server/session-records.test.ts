@@ -3,20 +3,38 @@ import { openPolicy } from "../access/policy.ts";
 import { unavailable } from "../errors.ts";
 import { withMembers } from "../lib/with-members.ts";
 import { createProtocol } from "../protocol/create-protocol.ts";
+import type { InputRequest } from "../protocol/input-required.ts";
+import type { Tool } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createMemory } from "../sources/memory.ts";
-import type { Bus } from "../state/bus.ts";
+import type { Bus, BusMessage } from "../state/bus.ts";
 import { createMemoryBus } from "../state/memory-bus.ts";
 import { createTestStore } from "../state/test-store.ts";
 import { listen, type ListenOptions } from "../transport/listen.ts";
-import { createWireClient, type EventReader } from "../transport/test-client.ts";
+import { createWireClient, type EventReader, type WireClient } from "../transport/test-client.ts";
 import { createRuntime } from "./runtime.ts";
 import { createSessionRecords, sessionKind } from "./session-records.ts";
 
+const nothingElse = { subscriptions: [], requestSecret: "key" };
 const runtime = createRuntime({ write: () => true });
 const callers: Readonly<Record<string, Caller>> = { aki: { id: "aki" }, bot: { id: "bot" } };
 const [a, b] = ["memory://m/a", "memory://m/b"];
+
+const form: InputRequest = {
+  method: "elicitation/create",
+  params: { mode: "form", message: "Who?", requestedSchema: { type: "object", properties: {} } },
+};
+/** Asks the person once, then repeats the answer. */
+const askTool: Tool = {
+  name: "ask",
+  description: "Asks",
+  inputSchema: { type: "object" },
+  call: async (_args, { inputResponses }) =>
+    inputResponses
+      ? { content: [{ type: "text", text: JSON.stringify(inputResponses) }] }
+      : { inputRequests: { who: form } },
+};
 
 /** Instances of one server: each has a protocol and sessions of its own, and they share a store and a bus. */
 function createCluster() {
@@ -44,7 +62,7 @@ function createCluster() {
         runtime,
         cursorKey: new Uint8Array(32),
       });
-      const protocol = createProtocol({ resources, server: { name: "test", version: "1" } });
+      const protocol = createProtocol({ resources, server: { name: "test", version: "1" }, tools: [askTool] });
       const listening = await listen(protocol, {
         port: 0,
         graceMs: 0,
@@ -103,6 +121,29 @@ async function until(stream: EventReader, method: string, uri?: string): Promise
 
 const updated = "notifications/resources/updated";
 const listChanged = "notifications/resources/list_changed";
+
+/** Starts a call on this instance that asks the person, and returns the id of the question. */
+async function ask(instance: WireClient) {
+  const opened = await instance.ask({
+    body: {
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} } },
+    },
+  });
+  const headers = { "Mcp-Session-Id": String(opened.headers["mcp-session-id"]) };
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask", arguments: {} } };
+  const stream = await instance.listen({
+    method: "POST",
+    headers: { ...headers, "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
+    body: call,
+  });
+  let event = await stream.next();
+  while (event && !event.data) event = await stream.next();
+  return { headers, stream, id: (JSON.parse(event?.data ?? "{}") as { id: string }).id };
+}
+const answer = (id: unknown) => ({ jsonrpc: "2.0", id, result: { action: "accept", content: { name: "Ada" } } });
 
 describe("a session of two instances", () => {
   it("is continued by the other one, without a write for plain requests", async () => {
@@ -323,6 +364,47 @@ describe("a session of two instances", () => {
     expect(signal.aborted).toBe(true);
   });
 
+  it("receives the answer of a person through the other instance", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const { headers, stream, id } = await ask(one);
+    expect((await other.ask({ headers, body: answer(id) })).status).toBe(202);
+    expect((await stream.next())?.data).toContain("Ada");
+  });
+
+  it("passes on no answer to what no instance asked in this session, and of a cancellation only the id", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const [own, stranger] = [await ask(one), await ask(one)];
+    const published: string[] = [];
+    const listening = new AbortController();
+    onTestFinished(() => listening.abort());
+    const subscriber = {
+      message: ({ body }: BusMessage) => void published.push(JSON.stringify(body)),
+      gap: () => undefined,
+    };
+    await cluster.bus.subscribe("sessions", subscriber, listening.signal);
+    const invented = [
+      stranger.id,
+      crypto.randomUUID(),
+      own.id.split(".")[0],
+      `${own.id}x`,
+      "x".repeat(200_000),
+      7,
+      null,
+    ];
+    for (const id of invented) expect((await other.ask({ headers: own.headers, body: answer(id) })).status).toBe(202);
+    const cancelled = { method: "notifications/cancelled", params: { requestId: 5, reason: "x".repeat(1000) } };
+    await other.ask({ headers: own.headers, body: { jsonrpc: "2.0", ...cancelled } });
+    await other.ask({ headers: own.headers, body: answer(own.id) });
+    expect((await own.stream.next())?.data).toContain("Ada");
+    expect(published.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+      { news: { body: { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } } } },
+      { news: { body: answer(own.id) } },
+    ]);
+    expect(published.join()).not.toContain("xxx");
+  });
+
   it("is extended while it is used, rarely", async () => {
     const cluster = createCluster();
     let nowMs = 0;
@@ -364,7 +446,7 @@ describe("a session of two instances", () => {
 it("writes many changes of a session together, and loses none", async () => {
   const { store, bus } = createCluster();
   const records = ["1", "2"].map((instance) => createSessionRecords({ shared: { instance, store, bus }, runtime }));
-  await records[0]!.create("id", "aki", { revision: "2025-11-25", client: {}, capabilities: {}, subscriptions: [] });
+  await records[0]!.create("id", "aki", { revision: "2025-11-25", client: {}, capabilities: {}, ...nothingElse });
   const uris = Array.from({ length: 100 }, (_, at) => `memory://m/${at}`);
   const updates = uris.map((uri, at) => records[at % 2]!.update("id", { kind: "subscribed", uri }));
   expect(new Set(await Promise.all(updates))).toEqual(new Set([true]));
@@ -389,7 +471,7 @@ it("stores a limited amount of new sessions for each caller, because a client ma
       revision: "2025-11-25",
       client: {},
       capabilities: { experimental: { x: "x".repeat(4000) } },
-      subscriptions: [],
+      ...nothingElse,
     });
   await begin("1", "aki");
   await begin("2", "aki");
@@ -423,4 +505,29 @@ it("limits the subscriptions of a session, and those that one caller adds, by th
   expect(await subscribe("1", "m://e")).toBe(true);
   const stored = await Promise.all(["1", "2"].map(async (id) => (await records.find(id, "aki"))?.subscriptions.length));
   expect(stored).toEqual([1, 1]);
+});
+
+it("passes on a limited amount of responses for each caller, and less of cancellations", async () => {
+  const { store, bus } = createCluster();
+  let nowMs = 0;
+  const records = createSessionRecords({
+    shared: { instance: "1", store, bus },
+    runtime: { ...runtime, monotonicMs: () => nowMs },
+    maxResponseBytes: 10_000,
+    maxCancellationBytes: 900,
+  });
+  const response = { jsonrpc: "2.0", id: "a", result: { text: "x".repeat(4000) } };
+  const cancellation = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+  for (const [body, most] of [
+    [response, 2],
+    [cancellation, 2],
+  ] as const) {
+    for (let count = 0; count < most; count += 1) await records.forward("id", "aki", body);
+    await expect(records.forward("id", "aki", body)).rejects.toMatchObject({ kind: "busy" });
+    await records.forward("id", "bot", body);
+  }
+  nowMs = 600_000;
+  await records.forward("id", "aki", response);
+  const long = { ...cancellation, params: { requestId: "x".repeat(1024) } };
+  await expect(records.forward("id", "aki", long)).rejects.toMatchObject({ kind: "too-large" });
 });

@@ -13,6 +13,9 @@ interface SessionRecordsOptions {
   readonly sessionIdleMs?: number;
   /** Of the new records and subscriptions of one caller at this instance, within the time that a record exists. */
   readonly maxNewBytes?: number;
+  /** Of responses and cancellations of one caller that this instance passes on, within the time that the bus keeps them. */
+  readonly maxResponseBytes?: number;
+  readonly maxCancellationBytes?: number;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
 }
 
@@ -25,32 +28,33 @@ const topic = "sessions";
 const endedMark = "isEnded";
 /** Delay before another attempt, if the bus cannot be followed. */
 const retryMs = 500;
-/** Of a response that is passed to another instance, as JSON. */
-const maxForwardedLength = 256 * 1024;
+/** Of messages that are passed to another instance, as JSON. A cancellation has only the id of a request. */
+const maxResponseLength = 256 * 1024;
+const maxCancellationLength = 1024;
 /** Of the URIs in a record, as JSON: it is written whole with each change. */
 const maxSubscriptionsLength = 1024 * 1024;
+/** What a message takes besides its body. */
+const messageOverhead = 256;
+/** How long any bus keeps messages. */
+const busKeepsMs = 600_000;
 
 export function createSessionRecords(options: SessionRecordsOptions): SessionRecords {
-  const { shared, sessionIdleMs = 30 * 60_000, maxNewBytes = 64 * 1024 * 1024, runtime } = options;
+  const { shared, sessionIdleMs = 30 * 60_000, runtime } = options;
   const { instance, store, bus } = shared;
   // A session in use is extended after a quarter of the time.
   const expiresInMs = sessionIdleMs * 1.25;
   /** Changes of each session that wait for the write before them, so that many at once are one write. */
   const waiting = new Map<string, { readonly changes: Change[]; readonly done: Promise<boolean> }>();
   const writing = new Map<string, Promise<unknown>>();
-  /** Bytes of new records by owner. A session that is evicted from memory leaves its record, because another instance may use it. */
-  const newBytes = new Map<string, number>();
-  let countedSinceMs = runtime.monotonicMs();
+  /** Bytes of new records and subscriptions. A session that is evicted from memory leaves its record, because another instance may use it. */
+  const created = createAllowance(options.maxNewBytes ?? 64 * 1024 * 1024, expiresInMs, runtime);
+  /** Bytes of messages on the bus. */
+  const responses = createAllowance(options.maxResponseBytes ?? 16 * 1024 * 1024, busKeepsMs, runtime);
+  const cancellations = createAllowance(options.maxCancellationBytes ?? 1024 * 1024, busKeepsMs, runtime);
 
   function countNew(owner: string, bytes: number): void {
-    if (runtime.monotonicMs() - countedSinceMs >= expiresInMs) {
-      countedSinceMs = runtime.monotonicMs();
-      newBytes.clear();
-    }
-    const total = (newBytes.get(owner) ?? 0) + bytes;
-    if (total > maxNewBytes)
+    if (!created.take(owner, bytes))
       throw new ResourceError("busy", "too many sessions or subscriptions have begun; end some, or try again later");
-    newBytes.set(owner, total);
   }
 
   function checkGrowth(owner: string, before: readonly string[], after: readonly string[]): void {
@@ -145,9 +149,13 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
       return true;
     },
 
-    async forward(id, body) {
-      if (JSON.stringify(body).length > maxForwardedLength)
-        throw new ResourceError("too-large", "the response is too large to be passed to another instance");
+    async forward(id, owner, body) {
+      const isResponse = !("method" in body);
+      const { length } = JSON.stringify(body);
+      if (length > (isResponse ? maxResponseLength : maxCancellationLength))
+        throw new ResourceError("too-large", "the message is too large to be passed to another instance");
+      if (!(isResponse ? responses : cancellations).take(digest(owner), length + messageOverhead))
+        throw new ResourceError("busy", "too many messages were passed to other instances; try again later");
       await publish({ kind: "received", id, body });
     },
 
@@ -169,6 +177,25 @@ export function createSessionRecords(options: SessionRecordsOptions): SessionRec
             hear({ kind: "missed" });
           }
       })();
+    },
+  };
+}
+
+/** Limits bytes by owner within a time, roughly: the count of all owners starts again after it. */
+function createAllowance(maxBytes: number, withinMs: number, { monotonicMs }: Pick<Runtime, "monotonicMs">) {
+  const taken = new Map<string, number>();
+  let sinceMs = monotonicMs();
+  return {
+    /** False, and nothing is counted, if it is too much. */
+    take(owner: string, bytes: number): boolean {
+      if (monotonicMs() - sinceMs >= withinMs) {
+        sinceMs = monotonicMs();
+        taken.clear();
+      }
+      const total = (taken.get(owner) ?? 0) + bytes;
+      if (total > maxBytes) return false;
+      taken.set(owner, total);
+      return true;
     },
   };
 }
@@ -195,9 +222,10 @@ function subscriptionsOf({ subscriptions }: RecordValue): readonly string[] {
 
 /** Undefined if another version wrote something else. */
 function toSession(value: RecordValue): SavedSession | undefined {
-  const { revision, client, capabilities } = value;
-  if (typeof revision !== "string" || !isObject(client) || !isObject(capabilities)) return undefined;
-  return { revision, client, capabilities, subscriptions: subscriptionsOf(value) };
+  const { revision, client, capabilities, requestSecret } = value;
+  if (typeof revision !== "string" || typeof requestSecret !== "string") return undefined;
+  if (!isObject(client) || !isObject(capabilities)) return undefined;
+  return { revision, client, capabilities, requestSecret, subscriptions: subscriptionsOf(value) };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

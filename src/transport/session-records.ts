@@ -23,8 +23,8 @@ export interface SessionRecords {
   extend(id: string): Promise<boolean>;
   /** Ends it on every instance; may be repeated if it rejects. Returns false if there is none, or it belongs to another owner. */
   remove(id: string, owner: string): Promise<boolean>;
-  /** Tells the other instances. */
-  forward(id: string, body: unknown): Promise<void>;
+  /** Passes a response or cancellation to the other instances, within limits for each owner. */
+  forward(id: string, owner: string, body: object): Promise<void>;
   /** Hears of other instances until the signal is aborted. */
   follow(hear: (news: SessionNews) => void, signal: AbortSignal): void;
 }

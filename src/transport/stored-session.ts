@@ -96,7 +96,7 @@ export function createStoredSession(options: StoredSessionOptions): StoredSessio
       if (forwarded >= maxForwarded) return;
       forwarded += 1;
       records
-        .forward(id, body)
+        .forward(id, owner, body)
         .catch(() => undefined)
         .finally(() => (forwarded -= 1));
     },
