@@ -7,7 +7,7 @@ import type { SharedDatabase, SharedSql } from "./database.ts";
 
 export interface PublisherOptions {
   readonly database: SharedDatabase;
-  readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
+  readonly runtime: Pick<Runtime, "wait">;
   readonly channel: string;
   readonly keepMs?: number;
   readonly keepCount?: number;
@@ -30,7 +30,7 @@ interface WaitingMessage {
 
 const maxBatch = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
-/** Messages that are no longer kept are removed this often, by an instance that publishes. */
+/** Messages that are no longer kept are removed this often, also while nobody publishes: they may contain what people answered. */
 const pruneEveryMs = 30_000;
 
 export function createPostgresPublisher(options: PublisherOptions): PostgresPublisher {
@@ -38,7 +38,6 @@ export function createPostgresPublisher(options: PublisherOptions): PostgresPubl
   const closing = new AbortController();
   const waiting: WaitingMessage[] = [];
   let sending: Promise<void> | undefined;
-  let prunedMs = runtime.monotonicMs();
   let published = 0;
   let isWorking = true;
 
@@ -65,7 +64,6 @@ export function createPostgresPublisher(options: PublisherOptions): PostgresPubl
         isWorking = false;
         for (const { topic, done } of batch) done.reject(toUnknown(topic, cause));
       }
-      if (isWorking && runtime.monotonicMs() - prunedMs >= Math.min(pruneEveryMs, keepMs)) await prune();
     }
   }
 
@@ -102,7 +100,6 @@ export function createPostgresPublisher(options: PublisherOptions): PostgresPubl
   }
 
   async function prune(): Promise<void> {
-    prunedMs = runtime.monotonicMs();
     try {
       await database.query(
         `with mine as (select pg_try_advisory_xact_lock(hashtext($3)) as locked),
@@ -115,6 +112,14 @@ export function createPostgresPublisher(options: PublisherOptions): PostgresPubl
       // The next attempt removes the same.
     }
   }
+
+  async function keepPruning(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await runtime.wait(Math.min(pruneEveryMs, keepMs), closing.signal).catch(() => undefined);
+      if (!closing.signal.aborted) await prune();
+    }
+  }
+  const pruning = keepPruning();
 
   return {
     async publish(message) {
@@ -147,7 +152,7 @@ export function createPostgresPublisher(options: PublisherOptions): PostgresPubl
     async close() {
       closing.abort();
       for (const { done } of waiting.splice(0)) done.reject(shuttingDown());
-      await sending;
+      await Promise.all([sending, pruning]);
     },
   };
 }
