@@ -37,6 +37,7 @@ describe("the URL of NATS", () => {
     "nats://user:secret@a?secret=1",
     "nats://user:secret@a:port",
     "nats://user:sec@ret@a",
+    "tls://user:1?ca=secret@a",
   ])("%s is refused, and the error contains no part of it", (url) => {
     let message = "";
     try {

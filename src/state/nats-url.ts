@@ -30,6 +30,9 @@ export function parseNatsUrl(text: string): NatsTarget {
   if (!Number.isInteger(replicas) || replicas < 1 || replicas > 5)
     throw invalid('"replicas" in "server.bus" must be a number from 1 to 5');
   const authority = given.get("ca");
+  // Part of the password, if that contains a question mark; the library repeats the name of a file that it cannot read.
+  if (query.includes("@"))
+    throw invalid('the part of "server.bus" after ? contains @; in a password write ? as %3F, in a file name @ as %40');
   return {
     servers,
     isTls: scheme === "tls",

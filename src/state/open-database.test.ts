@@ -29,6 +29,16 @@ describe("the URL of the shared database", () => {
 
   it("is never repeated in an error, and errors name the setting", () => {
     expect(() => parseStateUrl("mysql://u:planted@h/db")).toThrow(/^"server.state" must start with postgres/);
+    for (const each of [
+      "postgres://user:ge?schema=planted1@host/db",
+      "postgres://user:1/a?sslmode=planted@host/db",
+      "postgres://user:1/a?sslrootcert=planted@host/db&sslmode=require",
+      "postgres://user:1/a?sslplanted@host/db",
+    ]) {
+      const parsing = () => parseStateUrl(each);
+      expect(parsing).toThrow(/"server.state"|"sslrootcert"/);
+      expect(parsing).not.toThrow("planted");
+    }
   });
 });
 

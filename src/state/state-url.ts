@@ -1,6 +1,6 @@
 /** The URL of the shared database, as in `server.state`. Never shown. */
 import { parseUrl, tlsAttempts, type Target, type TlsAttempts } from "../backends/postgres/url.ts";
-import { invalid, quote, ResourceError } from "../errors.ts";
+import { invalid, ResourceError } from "../errors.ts";
 
 export interface StateUrl {
   readonly target: Target;
@@ -36,8 +36,9 @@ function ownParameters(text: string): { readonly schema: string; readonly author
   const given = new URLSearchParams(at === -1 ? "" : text.slice(at + 1));
   const schema = given.get("schema") ?? defaultSchema;
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith("pg_"))
+    // Without the value: it is part of the password if that contains a question mark.
     throw invalid(
-      `the schema ${quote(schema, 50)} of "url" is not usable; use small letters, digits and underscores, at most 40, and not pg_ at the start`,
+      'the schema of "url" is not usable; use small letters, digits and underscores, at most 40, and not pg_ at the start; in a password write ? as %3F',
     );
   const authority = given.get("sslrootcert");
   given.delete("schema");

@@ -49,6 +49,8 @@ describe("a url", () => {
     "postgres://pl%anted@h/db",
     "postgres://h/db?host=planted,other",
     "postgres://h/db?sslrootcert=planted.pem",
+    "postgres://user:1/a?sslmode=planted@h/db",
+    "postgres://user:1/a?sslplanted@h/db",
   ])("that is invalid is rejected without being repeated", (url) => {
     const refused = () => definition.base?.(definition.options(z).parse({ url }));
     expect(refused).toThrow(ResourceError);

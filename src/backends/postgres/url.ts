@@ -1,6 +1,6 @@
 /** The database URL: host, user, and TLS settings. Never shown. */
 import { readFileSync } from "node:fs";
-import { invalid, quote } from "../../errors.ts";
+import { invalid } from "../../errors.ts";
 
 export interface Target {
   /** A name, an address, or the folder of a socket. */
@@ -58,10 +58,10 @@ function sslmodeOf(given: URLSearchParams): SslMode {
     // Values that demand nothing need no support.
     .filter(([name, value]) => !(/^(?:channel_binding|gssencmode)$/.test(name) && /^(?:disable|prefer)$/.test(value)))
     .flatMap(([name]) => (/^(?:ssl|requiressl|channel_binding|gssenc)/i.test(name) ? [name] : []));
-  const strange = names.find((name) => name !== "ssl" && name !== "sslmode");
-  if (strange !== undefined)
+  // What seems to be a parameter is part of the password if that contains a question mark, so none is repeated.
+  if (names.some((name) => name !== "ssl" && name !== "sslmode"))
     throw invalid(
-      `"url" has the unsupported parameter ${quote(strange, 30)}; remove it, and write sslmode=verify-full`,
+      '"url" has an unsupported parameter about encryption; remove it, and write sslmode=verify-full; in a password write ? as %3F',
     );
   if (names.length > 1) throw invalid('"url" says twice how to encrypt; write sslmode once, and no ssl');
   // As in libpq: ssl=true is another form of sslmode=require.
@@ -69,7 +69,7 @@ function sslmodeOf(given: URLSearchParams): SslMode {
     throw invalid('ssl in "url" must be true; write sslmode=verify-full or sslmode=disable instead');
   const mode = given.has("ssl") ? "require" : (given.get("sslmode") ?? "disable");
   const known = modes.find((each) => each === mode);
-  if (known === undefined) throw invalid(`sslmode in "url" must be one of ${modes.join(", ")}, not ${quote(mode, 20)}`);
+  if (known === undefined) throw invalid(`sslmode in "url" must be one of ${modes.join(", ")}`);
   return known;
 }
 
