@@ -11,11 +11,14 @@ import { natsMissing, type NatsServer, startNats } from "../../test/live/nats.ts
 import { startTcpProxy } from "../../test/live/tcp-proxy.ts";
 import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { type StreamNames, streamNames } from "./nats-connection.ts";
 import { parseNatsUrl } from "./nats-url.ts";
 import { openBus } from "./open-bus.ts";
+import { stateMigrations } from "./tables.ts";
 import { listenTo } from "./test-bus-listener.ts";
 import { testRuntime } from "./test-buses.ts";
-import { failureOf } from "./test-database.ts";
+import { failureOf, useDatabase } from "./test-database.ts";
 
 describe("the URL of NATS", () => {
   it.each([
@@ -51,7 +54,8 @@ describe("the URL of NATS", () => {
 });
 
 describe("a bus in NATS", () => {
-  const missing = natsMissing();
+  const test = useDatabase();
+  const missing = natsMissing() ?? test.missing;
   if (missing !== undefined) return it.skip(`is not tested: ${missing}`, () => undefined);
   const opened: { close(): Promise<void> }[] = [];
   afterEach(async () => {
@@ -64,8 +68,20 @@ describe("a bus in NATS", () => {
     return server;
   }
 
+  async function prepare(): Promise<SharedDatabase> {
+    const database = test.open();
+    await migrate(database, stateMigrations);
+    return database;
+  }
+
+  /** What this test's server has in NATS. */
+  async function names(): Promise<StreamNames> {
+    const [row] = await test.open().query<{ id: string }>("select id from server");
+    return streamNames(test.open().schema, row!.id);
+  }
+
   async function open(url: string, logged: string[] = []): Promise<Bus> {
-    const database = { schema: "shop" } as SharedDatabase;
+    const database = await prepare();
     const bus = await openBus({ url, database, runtime: testRuntime(logged), instance: "test" });
     opened.push(bus);
     return bus;
@@ -137,12 +153,13 @@ describe("a bus in NATS", () => {
     await listener.until(1);
     const connection = await connect({ port });
     const { streams } = await jetstreamManager(connection);
-    await streams.delete("pressmark_shop");
+    const { stream, prefix } = await names();
+    await streams.delete(stream);
     await listener.untilGap();
     await bus.publish({ topic: "a", body: 2, fence: 0 });
     await listener.until(2);
-    const { config } = await streams.info("pressmark_shop");
-    expect(config).toMatchObject({ subjects: ["pressmark.shop.>"], storage: "file", max_age: 600_000_000_000 });
+    const { config } = await streams.info(stream);
+    expect(config).toMatchObject({ subjects: [`${prefix}>`], storage: "file", max_age: 600_000_000_000 });
     await connection.close();
   });
 
@@ -157,10 +174,11 @@ describe("a bus in NATS", () => {
     proxy.setClosed(true);
     const connection = await connect({ port });
     const { streams } = await jetstreamManager(connection);
-    const { config } = await streams.info("pressmark_shop");
-    await streams.delete("pressmark_shop");
+    const { stream, prefix } = await names();
+    const { config } = await streams.info(stream);
+    await streams.delete(stream);
     await streams.add(config);
-    await connection.request("pressmark.shop.other", "[0,1]");
+    await connection.request(`${prefix}other`, "[0,1]");
     proxy.setClosed(false);
     await listener.untilGap();
     await connection.close();
@@ -171,12 +189,41 @@ describe("a bus in NATS", () => {
     const bus = await open(`nats://127.0.0.1:${port}`);
     const listener = await listenTo(bus, "a");
     const connection = await connect({ port });
-    connection.publish(`pressmark.shop.${Buffer.from("a").toString("base64url")}`, "not JSON");
-    connection.publish("pressmark.shop.two.tokens", "anything");
+    const { prefix } = await names();
+    connection.publish(`${prefix}${Buffer.from("a").toString("base64url")}`, "not JSON");
+    connection.publish(`${prefix}two.tokens`, "anything");
     await listener.untilGap();
     await bus.publish({ topic: "a", body: 1, fence: 0 });
     await listener.until(1);
     expect(listener.seen).toEqual(["gap", 1]);
     await connection.close();
+  });
+
+  it("has nothing to do with that of another server, even of one with the same schema in another database", async () => {
+    const { port } = await start();
+    await test.server().run("postgres", "create database staging encoding 'UTF8' template template0");
+    const bus = await open(`nats://127.0.0.1:${port}`);
+    const staging = test.open({ url: test.url().replace("/postgres?", "/staging?") });
+    await migrate(staging, stateMigrations);
+    const url = `nats://127.0.0.1:${port}`;
+    const other = await openBus({ url, database: staging, runtime: testRuntime(), instance: "test" });
+    opened.push(other);
+    const [listener, foreign] = [await listenTo(bus, "a"), await listenTo(other, "a")];
+    await other.publish({ topic: "a", body: "staging", fence: 7 });
+    await bus.publish({ topic: "a", body: "production", fence: 1 });
+    await Promise.all([listener.until("production"), foreign.until("staging")]);
+    expect([listener.seen, foreign.seen]).toEqual([["production"], ["staging"]]);
+  });
+
+  it("needs no permissions but those for its schema", async () => {
+    const schema = (await prepare()).schema;
+    const subjects = `["pressmark.${schema}.>", "$JS.API.>", "_INBOX.>"]`;
+    const { port } = await start(
+      `authorization { users = [{ user: u, password: p, permissions: { publish: ${subjects}, subscribe: ${subjects} } }] }`,
+    );
+    const bus = await open(`nats://u:p@127.0.0.1:${port}`);
+    const listener = await listenTo(bus, "a");
+    for (let body = 1; body <= 300; body += 1) await bus.publish({ topic: "a", body, fence: 1 });
+    await listener.until(300);
   });
 });

@@ -10,7 +10,13 @@ import type { Runtime } from "../runtime.ts";
 import type { Bus } from "./bus.ts";
 import { checkTopic } from "./bus-limits.ts";
 import { createBusTopics } from "./bus-topics.ts";
-import { connectNats, type NatsConnection, type NatsPackages, toNatsError } from "./nats-connection.ts";
+import {
+  connectNats,
+  type NatsConnection,
+  type NatsPackages,
+  type StreamNames,
+  toNatsError,
+} from "./nats-connection.ts";
 import { createNatsPublisher } from "./nats-publisher.ts";
 import { createTopicFences, parsePayload, topicOf } from "./nats-messages.ts";
 import type { NatsTarget } from "./nats-url.ts";
@@ -18,7 +24,7 @@ import type { NatsTarget } from "./nats-url.ts";
 export interface NatsBusOptions {
   readonly packages: NatsPackages;
   readonly target: NatsTarget;
-  readonly schema: string;
+  readonly names: StreamNames;
   readonly instance: string;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
 }
@@ -26,7 +32,7 @@ export interface NatsBusOptions {
 /** How often the position is compared with the stream: a consumer may have stopped without notice. */
 const checkMs = 3000;
 
-export function createNatsBus({ packages, target, schema, instance, runtime }: NatsBusOptions): Bus {
+export function createNatsBus({ packages, target, names, instance, runtime }: NatsBusOptions): Bus {
   const closing = new AbortController();
   const { signal } = closing;
   const topics = createBusTopics(runtime);
@@ -40,7 +46,7 @@ export function createNatsBus({ packages, target, schema, instance, runtime }: N
   /** Logged once until it is back. */
   let isAway = false;
   const publisher = createNatsPublisher({
-    schema,
+    names,
     fences,
     runtime,
     signal,
@@ -69,7 +75,7 @@ export function createNatsBus({ packages, target, schema, instance, runtime }: N
     if (message.seq > position.seq + 1) topics.gapAll();
     position.seq = message.seq;
     lag = message.info.pending;
-    const topic = topicOf(schema, message.subject);
+    const topic = topicOf(names, message.subject);
     if (topic === undefined) return;
     const parsed = parsePayload(message.string());
     if (!parsed) {
@@ -84,7 +90,7 @@ export function createNatsBus({ packages, target, schema, instance, runtime }: N
     const messages = await opened.consume(adopt(await opened.stream(), opened.server));
     connection = opened;
     connected.resolve(opened);
-    runtime.log("info", "the bus is connected to NATS");
+    runtime.log("info", "the bus is connected to NATS", { stream: names.stream });
     isAway = false;
     const reading = (async () => {
       for await (const message of messages) accept(message);
@@ -116,7 +122,7 @@ export function createNatsBus({ packages, target, schema, instance, runtime }: N
       let opened: NatsConnection | undefined;
       let cause: unknown = new Error("the connection ended");
       try {
-        opened = await connectNats(packages, target, schema, instance);
+        opened = await connectNats(packages, target, names, instance);
         // The bus was closed meanwhile.
         if (signal.aborted) return;
         backoff.begun();

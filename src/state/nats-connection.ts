@@ -21,6 +21,13 @@ export interface NatsConnection {
   end(): void;
 }
 
+/** What a server has in NATS. Another server has other names, also one with the same schema in another database. */
+export interface StreamNames {
+  readonly stream: string;
+  /** Of all its subjects. */
+  readonly prefix: string;
+}
+
 export interface NatsPackages {
   readonly transport: typeof import("@nats-io/transport-node");
   readonly jetstream: typeof import("@nats-io/jetstream");
@@ -55,7 +62,7 @@ async function load<T>(name: string, module: Promise<T>): Promise<T> {
 export async function connectNats(
   { transport, jetstream }: NatsPackages,
   target: NatsTarget,
-  schema: string,
+  { stream: name, prefix }: StreamNames,
   instance: string,
 ): Promise<NatsConnection> {
   const { servers, user, pass, token, isTls, authority, replicas } = target;
@@ -73,7 +80,6 @@ export async function connectNats(
   });
   const manager = await jetstream.jetstreamManager(connection, { checkAPI: false, timeout: requestMs });
   const client = jetstream.jetstream(connection, { timeout: requestMs });
-  const name = streamName(schema);
   const ending = new AbortController();
   const over = connection.closed().then(() => ending.abort());
   return {
@@ -90,7 +96,7 @@ export async function connectNats(
       // Another instance may create it at the same time: that is no error, because the settings are equal.
       return manager.streams.add({
         name,
-        subjects: [`${subjectPrefix(schema)}>`],
+        subjects: [`${prefix}>`],
         storage: jetstream.StorageType.File,
         discard: jetstream.DiscardPolicy.Old,
         num_replicas: replicas,
@@ -121,12 +127,9 @@ function toNanos(ms: number): number {
   return ms * 1_000_000;
 }
 
-export function streamName(schema: string): string {
-  return `pressmark_${schema}`;
-}
-
-export function subjectPrefix(schema: string): string {
-  return `pressmark.${schema}.`;
+/** Readable by the operator, who gives the user of NATS permissions for the subjects of a schema. */
+export function streamNames(schema: string, serverId: string): StreamNames {
+  return { stream: `pressmark_${schema}_${serverId}`, prefix: `pressmark.${schema}.${serverId}.` };
 }
 
 /** In words for the operator. The library's errors contain addresses, and no credentials. */

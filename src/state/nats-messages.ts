@@ -1,13 +1,12 @@
 /** How messages are written in NATS: the topic in the subject, fence and body in the payload; and the fences of all topics. */
-import { subjectPrefix } from "./nats-connection.ts";
+import type { StreamNames } from "./nats-connection.ts";
 
 /** Any text as one token of a subject. */
-export function subjectOf(schema: string, topic: string): string {
-  return `${subjectPrefix(schema)}${Buffer.from(topic).toString("base64url")}`;
+export function subjectOf({ prefix }: StreamNames, topic: string): string {
+  return `${prefix}${Buffer.from(topic).toString("base64url")}`;
 }
 
-export function topicOf(schema: string, subject: string): string | undefined {
-  const prefix = subjectPrefix(schema);
+export function topicOf({ prefix }: StreamNames, subject: string): string | undefined {
   const token = subject.slice(prefix.length);
   if (!subject.startsWith(prefix) || !/^[\w-]+$/.test(token)) return undefined;
   return Buffer.from(token, "base64url").toString();

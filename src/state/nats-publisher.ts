@@ -5,11 +5,11 @@ import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { Runtime } from "../runtime.ts";
 import type { BusMessage } from "./bus.ts";
 import { bodyText, fenceDenied, publishTimeoutMs, publishUnknown } from "./bus-limits.ts";
-import { isWrongSequence, type NatsConnection, streamName, toNatsError } from "./nats-connection.ts";
+import { isWrongSequence, type NatsConnection, type StreamNames, toNatsError } from "./nats-connection.ts";
 import { parsePayload, payloadOf, subjectOf, type TopicFences } from "./nats-messages.ts";
 
 export interface NatsPublisherOptions {
-  readonly schema: string;
+  readonly names: StreamNames;
   readonly fences: TopicFences;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ const attemptMs = 3000;
 const retryMs = 100;
 
 export function createNatsPublisher(options: NatsPublisherOptions): NatsPublisher {
-  const { schema, fences, runtime, signal, connected } = options;
+  const { names, fences, runtime, signal, connected } = options;
   /** The last publish of each topic. */
   const last = new Map<string, Promise<void>>();
   let lastSeq = 0;
@@ -70,7 +70,7 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
     } catch (cause) {
       if (!isWrongSequence(cause)) throw cause;
     }
-    const stored = await manager.streams.getMessage(streamName(schema), { last_by_subj: subject });
+    const stored = await manager.streams.getMessage(names.stream, { last_by_subj: subject });
     // An earlier attempt stored it.
     if (stored?.header.get("Nats-Msg-Id") === id) return true;
     fences.learn(topic, stored ? (parsePayload(stored.string())?.fence ?? 0) : 0, stored?.seq ?? 0);
@@ -105,7 +105,7 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
       const out = {
         topic,
         fence,
-        subject: subjectOf(schema, topic),
+        subject: subjectOf(names, topic),
         payload: payloadOf(fence, text),
         id: randomUUID(),
       };

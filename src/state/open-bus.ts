@@ -1,4 +1,5 @@
 /** Opens the bus that fits the config: NATS with `server.bus`, else the shared database, else the memory of the process. */
+import { lastingFailure, quote } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
@@ -6,7 +7,7 @@ import { createMemoryBus } from "./memory-bus.ts";
 import { createPostgresBus } from "./postgres-bus.ts";
 
 export interface BusOptions {
-  /** `nats://…` or `tls://…`. */
+  /** `nats://…` or `tls://…`. Needs the database, which has the id of the server. */
   readonly url?: string | undefined;
   /** Absent if the server runs alone. */
   readonly database?: SharedDatabase | undefined;
@@ -15,17 +16,22 @@ export interface BusOptions {
   readonly instance: string;
 }
 
-/** Does not wait for the engine: `publish` and `subscribe` do. Rejects if the URL is not usable or a package is missing. */
+/**
+ * Does not wait for the engine: `publish` and `subscribe` do. Rejects if the URL is not usable, a package is missing, or the database of a
+ * server with NATS cannot be read.
+ */
 export async function openBus({ url, database, runtime, instance }: BusOptions): Promise<Bus> {
-  if (url !== undefined) {
+  if (url !== undefined && database) {
     const { parseNatsUrl } = await import("./nats-url.ts");
     const target = parseNatsUrl(url);
-    const [{ createNatsBus }, { loadNats }] = await Promise.all([
+    const [{ createNatsBus }, { loadNats, streamNames }] = await Promise.all([
       import("./nats-bus.ts"),
       import("./nats-connection.ts"),
     ]);
     const packages = await loadNats();
-    return createNatsBus({ packages, target, schema: database?.schema ?? "pressmark", instance, runtime });
+    const [row] = await database.query<{ id: string }>("select id from server");
+    if (!row) throw lastingFailure(`the table server of the schema ${quote(database.schema)} must have one row`);
+    return createNatsBus({ packages, target, names: streamNames(database.schema, row.id), instance, runtime });
   }
   return database ? createPostgresBus({ database, runtime }) : createMemoryBus(runtime);
 }

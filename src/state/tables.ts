@@ -1,4 +1,4 @@
-/** The tables of records, logs, leases, changes and instances. */
+/** The tables of records, logs, leases, changes and instances, and of the id of the server. */
 import type { Migration } from "./migrations.ts";
 
 export const stateMigrations: readonly Migration[] = [
@@ -26,6 +26,16 @@ export const stateMigrations: readonly Migration[] = [
       `create table instances (
         id text primary key, host text not null, address text, version text not null, config text,
         started timestamptz not null default clock_timestamp(), seen timestamptz not null default clock_timestamp())`,
+    ],
+  },
+  {
+    area: "state",
+    number: 2,
+    title: "create the table of the server's id",
+    statements: [
+      // Not a record: a backup that is restored elsewhere makes another server.
+      "create table server (id uuid not null)",
+      "insert into server values (gen_random_uuid())",
     ],
   },
 ];

@@ -12,6 +12,7 @@ import { startTcpProxy, type TcpProxy } from "../../test/live/tcp-proxy.ts";
 import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
+import { streamNames } from "./nats-connection.ts";
 import { openBus } from "./open-bus.ts";
 import { openDatabase } from "./open-database.ts";
 import { stateMigrations } from "./tables.ts";
@@ -51,7 +52,7 @@ export const busKinds: readonly BusKind[] = [
   { name: "memory", isShared: false, start: startMemory },
   { name: "PostgreSQL 18", isShared: true, missing: missingFor("npm"), start: () => startDatabase("npm") },
   { name: "PostgreSQL 15", isShared: true, missing: missingFor("debian"), start: () => startDatabase("debian") },
-  { name: "NATS", isShared: true, missing: natsMissing(), start: startNatsEngine },
+  { name: "NATS", isShared: true, missing: natsMissing() ?? missingFor("npm"), start: startNatsEngine },
 ];
 
 export function testRuntime(logged: string[] = []): Runtime {
@@ -125,11 +126,15 @@ function mainProcess(folder: string): number {
 async function startNatsEngine(): Promise<BusEngine> {
   const password = randomUUID();
   const server = await startNats(`authorization { user: "pressmark", password: "${password}" }`);
+  const postgres = await startPostgres("npm", { settings: ["max_connections = 100"] });
+  const openSchema = (schema: string): SharedDatabase =>
+    openDatabase({ url: `${postgres.url("postgres")}?schema=${schema}`, runtime: testRuntime(), maxConnections: 1 });
   return {
     async open(schema) {
       const logged: string[] = [];
       const proxy = await startTcpProxy(server.port);
-      const database = { schema } as SharedDatabase;
+      const database = openSchema(schema);
+      await migrate(database, stateMigrations);
       const url = `nats://pressmark:${password}@127.0.0.1:${proxy.port}`;
       const bus = await openBus({ url, database, runtime: testRuntime(logged), instance: "test" });
       return {
@@ -138,6 +143,7 @@ async function startNatsEngine(): Promise<BusEngine> {
         logged,
         async close() {
           await bus.close();
+          await database.close();
           await proxy.close();
         },
       };
@@ -150,9 +156,19 @@ async function startNatsEngine(): Promise<BusEngine> {
       const { connect } = await import("@nats-io/transport-node");
       const { jetstreamManager } = await import("@nats-io/jetstream");
       const connection = await connect({ port: server.port, user: "pressmark", pass: password });
-      await (await jetstreamManager(connection)).streams.purge(`pressmark_${schema}`);
+      await (await jetstreamManager(connection)).streams.purge(await streamOf(openSchema(schema)));
       await connection.close();
     },
-    close: () => server.close(),
+    async close() {
+      await server.close();
+      await postgres.close();
+    },
   };
+}
+
+/** The name of the stream in NATS. Closes the database. */
+async function streamOf(database: SharedDatabase): Promise<string> {
+  const [row] = await database.query<{ id: string }>("select id from server");
+  await database.close();
+  return streamNames(database.schema, row?.id ?? "").stream;
 }

@@ -64,7 +64,8 @@ export async function openInstance(engines: Engines, schema: string): Promise<In
   const open = (proxy: TcpProxy) =>
     openDatabase({ url: engines.databaseUrl(schema, proxy.port), runtime, timeoutMs: 3000 });
   const [forLeases, forBus] = [open(leasesProxy), open(busProxy)];
-  const bus = await openBus({ url: engines.busUrl(busProxy.port), database: forBus, runtime, instance: id });
+  const database = engines.nats ? forLeases : forBus;
+  const bus = await openBus({ url: engines.busUrl(busProxy.port), database, runtime, instance: id });
   const leases = createPostgresLeases({
     database: forLeases,
     instance: id,
