@@ -57,6 +57,33 @@ describe.each(shared)("a bus in $name", ({ missing, start }) => {
     for (const { seen } of listeners) expectNothingSilent(seen, promised);
   }
 
+  it("refuses a lower fence also after the messages have expired, from an instance that was away meanwhile", async () => {
+    const [away, silent, leader, reader] = [await open(), await open(), await open(), await open()];
+    await away.bus.publish({ topic: "a", body: 1, fence: 10 });
+    for (const { proxy } of [away, silent]) {
+      proxy?.setClosed(true);
+      proxy?.cut();
+    }
+    await leader.bus.publish({ topic: "a", body: 2, fence: 20 });
+    // As after 10 minutes without a change.
+    await engine.forget(`faults_${made}`);
+    const listener = await listenTo(reader.bus, "a");
+    for (const { proxy } of [away, silent]) proxy?.setClosed(false);
+    const publishLate = async (late: OpenedBus, fence: number): Promise<string> => {
+      const outcome = await late.bus.publish({ topic: "a", body: "late", fence }).then(
+        () => "stored",
+        (cause: { readonly kind: string }) => cause.kind,
+      );
+      // Not connected again yet.
+      return outcome === "unavailable" ? publishLate(late, fence) : outcome;
+    };
+    // The last holder of the lease before, and one whose lease ended before it published.
+    expect([await publishLate(away, 10), await publishLate(silent, 15)]).toEqual(["denied", "denied"]);
+    await leader.bus.publish({ topic: "a", body: 3, fence: 20 });
+    await listener.until(3);
+    expect(listener.seen).not.toContain("late");
+  });
+
   it("continues after the engine was killed and started again", async () => {
     const [one, two] = [await open(), await open()];
     const listeners = [await listenTo(one.bus, "a"), await listenTo(two.bus, "a")];

@@ -20,19 +20,21 @@ import {
 import { createNatsPublisher } from "./nats-publisher.ts";
 import { createTopicFences, parsePayload, topicOf } from "./nats-messages.ts";
 import type { NatsTarget } from "./nats-url.ts";
+import type { RaiseFence } from "./raise-fence.ts";
 
 export interface NatsBusOptions {
   readonly packages: NatsPackages;
   readonly target: NatsTarget;
   readonly names: StreamNames;
   readonly instance: string;
+  readonly raiseFence: RaiseFence;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
 }
 
 /** How often the position is compared with the stream: a consumer may have stopped without notice. */
 const checkMs = 3000;
 
-export function createNatsBus({ packages, target, names, instance, runtime }: NatsBusOptions): Bus {
+export function createNatsBus({ packages, target, names, instance, raiseFence, runtime }: NatsBusOptions): Bus {
   const closing = new AbortController();
   const { signal } = closing;
   const topics = createBusTopics(runtime);
@@ -48,6 +50,7 @@ export function createNatsBus({ packages, target, names, instance, runtime }: Na
   const publisher = createNatsPublisher({
     names,
     fences,
+    raiseFence,
     runtime,
     signal,
     connected: () => connected.promise,

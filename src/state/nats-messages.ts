@@ -34,6 +34,8 @@ export interface TopicFences {
   of(topic: string): { readonly fence: number; readonly seq: number } | undefined;
   /** The last message that the stream has; 0 and 0 if it has none of the topic. */
   learn(topic: string, fence: number, seq: number): void;
+  /** The numbers are of another stream. */
+  forgetPlaces(): void;
 }
 
 export function createTopicFences(): TopicFences {
@@ -53,6 +55,9 @@ export function createTopicFences(): TopicFences {
     of: (topic) => heads.get(topic),
     learn(topic, fence, seq) {
       heads.set(topic, { fence: Math.max(fence, heads.get(topic)?.fence ?? 0), seq });
+    },
+    forgetPlaces() {
+      for (const head of heads.values()) head.seq = 0;
     },
   };
 }

@@ -5,12 +5,14 @@ import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { Runtime } from "../runtime.ts";
 import type { BusMessage } from "./bus.ts";
 import { bodyText, fenceDenied, publishTimeoutMs, publishUnknown } from "./bus-limits.ts";
+import type { RaiseFence } from "./raise-fence.ts";
 import { isWrongSequence, type NatsConnection, type StreamNames, toNatsError } from "./nats-connection.ts";
 import { parsePayload, payloadOf, subjectOf, type TopicFences } from "./nats-messages.ts";
 
 export interface NatsPublisherOptions {
   readonly names: StreamNames;
   readonly fences: TopicFences;
+  readonly raiseFence: RaiseFence;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
   readonly signal: AbortSignal;
   /** Resolves with the current connection, or the next one. */
@@ -21,7 +23,7 @@ export interface NatsPublisher {
   publish(message: BusMessage): Promise<void>;
   /** The highest number that the stream has acknowledged. */
   readonly lastSeq: number;
-  /** Must be called when the stream is another one, which counts from 1. */
+  /** Must be called when the stream is another one, which counts from 1, or was not read without a gap. */
   restart(): void;
   readonly published: number;
 }
@@ -38,7 +40,7 @@ const attemptMs = 3000;
 const retryMs = 100;
 
 export function createNatsPublisher(options: NatsPublisherOptions): NatsPublisher {
-  const { names, fences, runtime, signal, connected } = options;
+  const { names, fences, raiseFence, runtime, signal, connected } = options;
   /** The last publish of each topic. */
   const last = new Map<string, Promise<void>>();
   let lastSeq = 0;
@@ -55,6 +57,10 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
       );
     const head = fences.of(topic);
     if (head && fence < head.fence) throw fenceDenied(topic);
+    // The stream may have forgotten who published before, because messages expire. A leader that was paused for longer learns it here: its connection ended
+    // meanwhile, so it cannot be paused between this and the message.
+    const isRemembered = head !== undefined && head.seq > 0 && fence <= head.fence;
+    if (fence > 0 && !isRemembered && !(await raiseFence(topic, fence))) throw fenceDenied(topic);
     // The server itself compares: nobody can have published with a higher fence between the check and the message.
     const isFenced = fence > 0 || (head !== undefined && head.fence > 0);
     try {
@@ -140,6 +146,7 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
     },
     restart() {
       lastSeq = 0;
+      fences.forgetPlaces();
     },
     get published() {
       return published;

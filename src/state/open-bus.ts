@@ -24,14 +24,16 @@ export async function openBus({ url, database, runtime, instance }: BusOptions):
   if (url !== undefined && database) {
     const { parseNatsUrl } = await import("./nats-url.ts");
     const target = parseNatsUrl(url);
-    const [{ createNatsBus }, { loadNats, streamNames }] = await Promise.all([
+    const [{ createNatsBus }, { loadNats, streamNames }, { createRaiseFence }] = await Promise.all([
       import("./nats-bus.ts"),
       import("./nats-connection.ts"),
+      import("./raise-fence.ts"),
     ]);
     const packages = await loadNats();
     const [row] = await database.query<{ id: string }>("select id from server");
     if (!row) throw lastingFailure(`the table server of the schema ${quote(database.schema)} must have one row`);
-    return createNatsBus({ packages, target, names: streamNames(database.schema, row.id), instance, runtime });
+    const names = streamNames(database.schema, row.id);
+    return createNatsBus({ packages, target, names, instance, raiseFence: createRaiseFence(database), runtime });
   }
   return database ? createPostgresBus({ database, runtime }) : createMemoryBus(runtime);
 }
