@@ -486,7 +486,7 @@ it("limits the subscriptions of a session, and those that one caller adds, by th
   const store = createTestStore();
   const shared = { instance: "1", store, bus: createMemoryBus(runtime) };
   const records = createSessionRecords({ shared, runtime, maxNewBytes: 1_500_000 });
-  const session = { revision: "2025-11-25", client: {}, capabilities: {}, subscriptions: [] };
+  const session = { revision: "2025-11-25", client: {}, capabilities: {}, subscriptions: [], requestSecret: "secret" };
   for (const id of ["1", "2"]) await records.create(id, "aki", session);
   const subscribe = (id: string, uri: string) => records.update(id, { kind: "subscribed", uri });
   const [nearlyAll, half] = ["a".repeat(900_000), "c".repeat(500_000)];
