@@ -28,6 +28,8 @@ export interface CrawlOptions extends TextLimits {
   readonly everyMs?: number;
   /** Size of a batch; nothing else runs on the thread while it is stored. */
   readonly batchChars?: number | undefined;
+  /** After so many failed passes in a row, `run` rejects with the failure. Default: it is retried for ever. */
+  readonly maxFailures?: number;
   /** A larger mount is not indexed at all: searching a part of it would mislead. */
   readonly maxFiles?: number;
   /** Called once, before anything is read. Resolves when all later changes will be reported. */
@@ -98,7 +100,7 @@ export type Crawl = ReturnType<typeof createCrawl>;
 
 export function createCrawl(options: CrawlOptions) {
   const { mount, source, store, runtime, once = false, everyMs = 300_000, mayGrow, moved } = options;
-  const { maxFiles = Infinity, batchChars = defaultBatchChars } = options;
+  const { maxFiles = Infinity, maxFailures = Infinity, batchChars = defaultBatchChars } = options;
   const batchDocuments = store.commit ? collectedDocuments : writtenDocuments;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were read again because they changed during a pass: they are newer than what the pass knows. */
@@ -499,16 +501,18 @@ export function createCrawl(options: CrawlOptions) {
 
     hear,
 
-    /** Runs until the signal is aborted or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
+    /** Runs until the signal is aborted, too many passes have failed, or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
     async run(signal: AbortSignal): Promise<void> {
       const call: Call = { caller: serverCaller, signal };
       let retryMs = firstRetryMs;
       let unreadMs = firstRetryMs;
+      let failures = 0;
       while (!signal.aborted) {
         try {
           if (isPassWanted) await pass(call);
           else await drain(call);
           retryMs = firstRetryMs;
+          failures = 0;
           if (phase === "large") return;
           if (isPassWanted || changes.size > 0) continue;
           if (once) return;
@@ -527,6 +531,8 @@ export function createCrawl(options: CrawlOptions) {
           isPassWanted = true;
           move("failing");
           if (once) return;
+          failures += 1;
+          if (failures >= maxFailures) throw cause;
           await runtime.wait(retryMs, signal).catch(() => undefined);
           retryMs = Math.min(retryMs * 2, everyMs, longestRetryMs);
         }

@@ -1,5 +1,7 @@
 /** The indexers of several instances on one real PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { unavailable } from "../errors.ts";
+import type { Source } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import type { SharedDatabase } from "../state/database.ts";
 import { migrate } from "../state/migrate.ts";
@@ -49,8 +51,17 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     const writers: SharedIndexWriter[] = [];
     const memory = createMemory(texts);
     let last: IndexStatus | undefined;
+    let failure: Error | undefined;
+    const failing = <Method extends keyof Source>(method: Method): Source[Method] =>
+      ((...values: unknown[]) => {
+        if (failure) throw failure;
+        return (memory.source[method] as (...all: unknown[]) => unknown)(...values);
+      }) as Source[Method];
+    const source = { ...memory.source, list: failing("list"), read: failing("read"), stat: failing("stat") };
+    // Pauses after a failure take seconds.
+    const impatient: typeof runtime = { ...runtime, wait: (ms, until) => runtime.wait(Math.min(ms, 500), until) };
     const indexer = createSharedIndexer({
-      runtime,
+      runtime: impatient,
       leases,
       records,
       maxFileBytes: 10_000,
@@ -59,7 +70,7 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
         writers.push(writer);
         return writer;
       },
-      open: async () => memory.source,
+      open: async () => source,
       follow: async () => undefined,
       tell(status) {
         last = status;
@@ -75,6 +86,8 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
       memory,
       writers,
       status: () => last,
+      /** Undefined: the source can be read again. */
+      breakSource: (cause: Error | undefined) => void (failure = cause),
       until: (isMet: (mount: MountStatus) => boolean) =>
         new Promise<void>((resolve) => waiting.add({ isMet, resolve })),
       async find(text: string) {
@@ -109,6 +122,31 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     await one.indexer.close();
     await two.until(({ documents, ready }) => documents === 2 && ready === 1);
     expect(paths(await two.find("black"))).toEqual(["b.md"]);
+  });
+
+  it("let another instance index a mount that the first one cannot read", async () => {
+    const one = createInstance("one", { "a.md": "green tea" });
+    one.breakSource(unavailable("the disk of this machine is not mounted"));
+    await one.until(({ state }) => state === "failing");
+    const two = createInstance("two", { "a.md": "green tea" });
+    await Promise.all([one.until(isComplete), two.until(isComplete)]);
+    expect(paths(await one.find("tea"))).toEqual(["a.md"]);
+  });
+
+  it("say that a mount fails while none can read it, and why, and continue once one can", async () => {
+    const instances = [createInstance("one", { "a.md": "green tea" }), createInstance("two", { "a.md": "green tea" })];
+    for (const each of instances) each.breakSource(unavailable("no disk is mounted"));
+    await Promise.all(
+      instances.map((each) =>
+        each.until(({ state, lastError }) => state === "failing" && lastError === "no disk is mounted"),
+      ),
+    );
+    await expect.poll(() => instances.every(({ writers }) => writers.length > 1), { timeout: 30_000 }).toBe(true);
+    const seen = new Set<string>();
+    await instances[0]!.until(({ state }) => seen.add(state).size > 0 && instances[0]!.writers.length > 3);
+    expect([...seen]).toEqual(["failing"]);
+    instances[1]!.breakSource(undefined);
+    await instances[0]!.until(isComplete);
   });
 
   it("claim nothing of a mount that no instance indexes", async () => {

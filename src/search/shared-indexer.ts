@@ -35,6 +35,9 @@ interface MountRun {
   readonly mount: IndexedMount;
   readonly stop: AbortController;
   crawl: Crawl | undefined;
+  /** How often in a row this instance could not read the mount while it held the lease, and why. */
+  failures: number;
+  failure: string | undefined;
   done: Promise<void>;
 }
 
@@ -46,6 +49,10 @@ const publishMs = 500;
 const refreshMs = 3000;
 const firstRetryMs = 500;
 const longestRetryMs = 30_000;
+/** Failed passes after which another instance may try: perhaps only this one cannot read the source. */
+const maxFailures = 3;
+/** Others ask for a free lease every second. */
+const firstTurnMs = 3000;
 
 export function createSharedIndexer(options: SharedIndexerOptions) {
   const { runtime, leases, records, openWriter, tell } = options;
@@ -60,9 +67,10 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
     let retryMs = firstRetryMs;
     while (!stop.signal.aborted) {
       let held: HeldLease | undefined;
+      let result: "lost" | "unreadable" = "lost";
       try {
         held = await leases.acquire(indexLease(mount.name), stop.signal);
-        await indexAs(held, run);
+        result = await indexAs(held, run);
         retryMs = firstRetryMs;
       } catch (cause) {
         if (stop.signal.aborted) break;
@@ -75,19 +83,18 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
         run.crawl = undefined;
         await held?.release().catch(() => undefined);
       }
-      await runtime.wait(retryMs, stop.signal).catch(() => undefined);
+      await runtime.wait(result === "unreadable" ? turnMs(run) : retryMs, stop.signal).catch(() => undefined);
       retryMs = Math.min(retryMs * 2, longestRetryMs);
     }
   }
 
-  /** Returns when the lease is lost or the mount is no longer wanted. */
-  async function indexAs(held: HeldLease, run: MountRun): Promise<void> {
+  /** Resolves with "lost" when the lease is lost or the mount is no longer wanted, and with "unreadable" when another instance should try. */
+  async function indexAs(held: HeldLease, run: MountRun): Promise<"lost" | "unreadable"> {
     const { mount } = run;
     const over = new AbortController();
     const signal = AbortSignal.any([run.stop.signal, held.signal, over.signal]);
     const writer = openWriter(held);
     await prepare(writer, mount);
-    const source = await options.open(mount.name);
     const status = publishStatus({
       records,
       runtime,
@@ -98,47 +105,77 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
       taken: () => over.abort(),
       signal,
     });
-    let failure: unknown;
+    let source: Source | undefined;
+    let refusal: unknown;
+    let isUnreadable = false;
     try {
+      source = await options.open(mount.name);
       const crawl = (run.crawl = createCrawl({
         mount: mount.name,
         source,
         store: failingTogether(writer, (cause) => {
-          failure ??= cause;
+          refusal ??= cause;
           over.abort();
         }),
         runtime,
         isWatched: mount.isWatched,
         maxFileBytes: options.maxFileBytes,
         maxFiles: options.maxFiles,
+        maxFailures,
         ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
         mayGrow: () => true,
-        moved: status.changed,
+        moved() {
+          const { isPassed, looked } = crawl.state;
+          if (isPassed || looked > 0) [run.failures, run.failure] = [0, undefined];
+          status.changed();
+        },
       }));
       await crawl.run(signal);
       // A mount that is too large keeps its lease, so that others know.
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    } catch (cause) {
+      isUnreadable = !signal.aborted;
+      if (isUnreadable) giveUp(run, cause);
     } finally {
       over.abort();
-      await status.ended;
-      await source.close?.().catch((cause: unknown) => {
+      // While all instances fail, the status says so between their turns.
+      await (isUnreadable ? status.leave(turnMs(run)) : status.ended);
+      await source?.close?.().catch((cause: unknown) => {
         runtime.log("error", "a source could not be closed", { mount: mount.name, cause });
       });
     }
-    if (failure !== undefined) throw failure;
+    if (refusal !== undefined) throw refusal;
+    return isUnreadable ? "unreadable" : "lost";
   }
 
-  async function statusOf({ mount: { name, key }, crawl }: MountRun, writer: SharedIndexWriter): Promise<MountStatus> {
+  function giveUp(run: MountRun, cause: unknown): void {
+    const level = run.failures === 0 ? "warn" : "info";
+    runtime.log(level, "this instance cannot read a mount to index it; another may, and this one tries again later", {
+      mount: run.mount.name,
+      cause,
+    });
+    run.failures += 1;
+    run.failure = toResourceError(cause).message;
+  }
+
+  /** How long the other instances may try before this one does again. */
+  function turnMs({ failures }: MountRun): number {
+    return Math.min(firstTurnMs * 2 ** (failures - 1), longestRetryMs);
+  }
+
+  async function statusOf(run: MountRun, writer: SharedIndexWriter): Promise<MountStatus> {
+    const { mount, crawl, failure } = run;
+    const { name, key } = mount;
     // Read first: documents that are stored meanwhile are missing in the count, not claimed by it.
     const state = crawl?.state;
-    const { documents = 0, passages = 0 } = (await writer.counts()).find(({ mount }) => mount === name) ?? {};
+    const { documents = 0, passages = 0 } = (await writer.counts()).find((each) => each.mount === name) ?? {};
     return toMountStatus({
       name,
       key,
       documents,
       passages,
       crawl: state,
-      failure: undefined,
+      failure,
       problem: undefined,
       isFull: false,
     });
@@ -154,7 +191,14 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
     if (closing.signal.aborted) return;
     for (const mount of wanted) {
       if (runs.has(mount.name)) continue;
-      const run: MountRun = { mount, stop: new AbortController(), crawl: undefined, done: Promise.resolve() };
+      const run: MountRun = {
+        mount,
+        stop: new AbortController(),
+        crawl: undefined,
+        failures: 0,
+        failure: undefined,
+        done: Promise.resolve(),
+      };
       runs.set(mount.name, run);
       run.done = keep(run);
     }

@@ -6,7 +6,7 @@ import type { IndexStatus, MountStatus } from "./status.ts";
 
 const kind = "index-status";
 /** A status that is not confirmed for so long does not count: its instance is gone or cut off. */
-const expiresInMs = 10_000;
+const maxAgeMs = 10_000;
 
 const unindexed = { documents: 0, passages: 0, looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
 
@@ -42,13 +42,12 @@ export function publishStatus({
   let wake: (() => void) | undefined;
   let isChanged = true;
 
-  async function publish(): Promise<void> {
+  async function publish(expiresInMs: number): Promise<void> {
     const value: PublishedStatus = { fence, status: await status() };
     for (;;) {
       const before = await records.get(kind, mount.name);
       if (((before?.value as PublishedStatus | undefined)?.fence ?? 0) > fence) return taken();
-      const options = { ifVersion: before?.version, expiresInMs };
-      if (await records.put(kind, mount.name, { ...value }, options)) return;
+      if (await records.put(kind, mount.name, { ...value }, { ifVersion: before?.version, expiresInMs })) return;
     }
   }
 
@@ -59,19 +58,25 @@ export function publishStatus({
     wake = undefined;
   }
 
+  async function tryPublish(expiresInMs: number): Promise<void> {
+    try {
+      await publish(expiresInMs);
+    } catch (cause) {
+      // It expires, and others then claim less.
+      runtime.log("info", "the status of an indexed mount could not be published", { mount: mount.name, cause });
+    }
+  }
+
   async function run(): Promise<void> {
     while (!signal.aborted) {
       isChanged = false;
-      try {
-        await publish();
-      } catch (cause) {
-        // It expires, and others then claim less.
-        runtime.log("info", "the status of an indexed mount could not be published", { mount: mount.name, cause });
-      }
+      await tryPublish(maxAgeMs);
       await runtime.wait(everyMs.most, signal).catch(() => undefined);
       if (!isChanged && !signal.aborted) await rest(everyMs.least - everyMs.most);
     }
   }
+
+  const ended = run();
 
   return {
     /** The status has changed. */
@@ -80,7 +85,12 @@ export function publishStatus({
       wake?.();
     },
     /** Resolves after the signal is aborted, when nothing is being written. */
-    ended: run(),
+    ended,
+    /** After the end: a last status, which counts for longer than this unless another instance publishes one. */
+    async leave(forMs: number): Promise<void> {
+      await ended;
+      await tryPublish(forMs + maxAgeMs);
+    },
   };
 }
 
