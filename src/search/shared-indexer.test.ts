@@ -65,8 +65,8 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
       leases,
       records,
       maxFileBytes: 10_000,
-      openWriter({ name: lease, fence }) {
-        const writer = openPostgresIndexStore({ database: own, fence: { name: lease, fence } });
+      openWriter(fence) {
+        const writer = openPostgresIndexStore({ database: own, fence });
         writers.push(writer);
         return writer;
       },
@@ -157,6 +157,16 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     const { hits, status } = await one.find("tea");
     expect(hits).toHaveLength(1);
     expect(status?.mounts).toMatchObject([{ state: "waiting", ready: 0 }]);
+  });
+
+  it("claim nothing of an index that an instance of another version confirms", async () => {
+    const one = createInstance("one", { "a.md": "green tea" });
+    await one.until(isComplete);
+    await one.indexer.close();
+    await database.query(
+      "update records set value = jsonb_set(value::jsonb, '{version}', '\"0/1\"')::json where kind = 'index-status'",
+    );
+    expect((await one.find("tea")).status?.mounts).toMatchObject([{ state: "waiting", ready: 0 }]);
   });
 
   it("let an instance write no more once another has the lease", async () => {

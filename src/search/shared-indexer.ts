@@ -23,7 +23,7 @@ export interface SharedIndexerOptions {
   readonly maxFileBytes: number;
   /** A mount with more files is not indexed. */
   readonly maxFiles?: number | undefined;
-  /** Opens the index for the holder of a mount's lease. */
+  /** Opens the index for the holder of a mount's lease, until the signal is aborted. */
   openWriter(held: HeldLease): SharedIndexWriter;
   open(mount: string): Promise<Source>;
   /** Requests a mount's changes. Resolves once all later changes will be reported. */
@@ -74,7 +74,7 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
         retryMs = firstRetryMs;
       } catch (cause) {
         if (stop.signal.aborted) break;
-        const isTaken = cause instanceof ResourceError && cause.kind === "denied";
+        const isTaken = cause instanceof ResourceError && (cause.kind === "denied" || cause.kind === "cancelled");
         runtime.log(isTaken ? "info" : "warn", "indexing a mount was interrupted, and is retried", {
           mount: mount.name,
           cause,
@@ -93,7 +93,7 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
     const { mount } = run;
     const over = new AbortController();
     const signal = AbortSignal.any([run.stop.signal, held.signal, over.signal]);
-    const writer = openWriter(held);
+    const writer = openWriter({ ...held, signal });
     await prepare(writer, mount);
     const status = publishStatus({
       records,

@@ -2,6 +2,7 @@
 import type { Runtime } from "../source.ts";
 import type { Store } from "../state/store.ts";
 import type { IndexedMount } from "./indexer.ts";
+import { indexVersion } from "./postgres/version.ts";
 import type { IndexStatus, MountStatus } from "./status.ts";
 
 const kind = "index-status";
@@ -12,6 +13,8 @@ const unindexed = { documents: 0, passages: 0, looked: 0, total: 0, pending: 0, 
 
 interface PublishedStatus {
   readonly fence: number;
+  /** Of the index that the status is about. */
+  readonly version: string;
   readonly status: MountStatus;
 }
 
@@ -43,7 +46,7 @@ export function publishStatus({
   let isChanged = true;
 
   async function publish(expiresInMs: number): Promise<void> {
-    const value: PublishedStatus = { fence, status: await status() };
+    const value: PublishedStatus = { fence, version: indexVersion, status: await status() };
     for (;;) {
       const before = await records.get(kind, mount.name);
       if (((before?.value as PublishedStatus | undefined)?.fence ?? 0) > fence) return taken();
@@ -105,8 +108,9 @@ export async function readSharedStatus(
   return {
     bytes: 0,
     mounts: mounts.flatMap(({ name, key }): MountStatus[] => {
-      const status = published.get(name)?.status;
-      if (!status) return [{ ...unindexed, name, key, state: "waiting" }];
+      const { status, version } = published.get(name) ?? {};
+      // An instance of another version may still confirm what has been removed.
+      if (!status || version !== indexVersion) return [{ ...unindexed, name, key, state: "waiting" }];
       return status.key === key ? [status] : [];
     }),
   };

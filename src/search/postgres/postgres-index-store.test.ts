@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { unavailable } from "../../errors.ts";
 import type { SharedDatabase } from "../../state/database.ts";
 import { migrate } from "../../state/migrate.ts";
 import { stateMigrations } from "../../state/tables.ts";
@@ -13,7 +14,7 @@ import type { AsyncIndexStore, IndexedDocument, IndexStore, StoreHit, StoreQuery
 import { createVisibility } from "../visibility.ts";
 import { openPostgresIndexStore } from "./postgres-index-store.ts";
 import { searchMigrations } from "./tables.ts";
-import { isNewerVersion } from "./version.ts";
+import { indexVersion, isNewerVersion } from "./version.ts";
 
 const test = useDatabase();
 
@@ -196,7 +197,13 @@ describe.skipIf(test.missing)("the shared index", () => {
     expect(row).toEqual({ differences: 0 });
     expect(await shared.counts()).toEqual([{ mount: "docs", documents: 18, passages: 18 }]);
     await shared.removeBelow("docs", "");
-    for (const table of ["search_frequencies", "search_documents", "search_passages", "search_mounts"])
+    for (const table of [
+      "search_frequencies",
+      "search_documents",
+      "search_passages",
+      "search_mounts",
+      "search_removed",
+    ])
       expect(await database.query(`select * from ${table}`), table).toEqual([]);
   });
 
@@ -212,6 +219,87 @@ describe.skipIf(test.missing)("the shared index", () => {
     await database.query("update search_about set version = '0/1/1.0'");
     await shared.put([document("b", "tea")]);
     expect(await find("tea")).toEqual(["b"]);
+  });
+
+  /** Fails at the given transaction, counted from 1, and at all later ones. */
+  function failingAt(failed: number): SharedDatabase {
+    let count = 0;
+    return {
+      ...database,
+      pool: database.pool,
+      transaction: (work, signal) => {
+        count += 1;
+        return count < failed ? database.transaction(work, signal) : Promise.reject(unavailable("stopped"));
+      },
+    };
+  }
+
+  /** As the index of many documents: the rows of one table are deleted in several statements. */
+  async function addFrequencies(): Promise<void> {
+    await database.query(
+      "insert into search_frequencies select n + 100000, (select max(id) from search_mounts), 1 from generate_series(1, 200000) n",
+    );
+  }
+
+  const rowsLeft = async (table: string): Promise<number> =>
+    (await database.query<{ count: number }>(`select count(*)::integer as count from ${table}`))[0]!.count;
+
+  it("removes a large mount in several transactions, and goes on after an interruption", async () => {
+    await shared.put([document("a", "tea"), document("a", "tea", {}, "other")]);
+    const other = await rowsLeft("search_frequencies");
+    await addFrequencies();
+    await database.query(
+      "update search_frequencies set mount = (select id from search_mounts where name = 'docs') where element > 100000",
+    );
+    const left = [await rowsLeft("search_frequencies")];
+    const interrupted = openPostgresIndexStore({ database: failingAt(3) });
+    expect((await failureOf(interrupted.removeBelow("docs", ""))).message).toBe("stopped");
+    left.push(await rowsLeft("search_frequencies"));
+    expect(left[1]).toBeGreaterThan(other);
+    expect(left[1]).toBeLessThan(left[0]!);
+    expect(await find("tea", { mounts: ["docs"] })).toEqual([]);
+    // The mount may be there again meanwhile.
+    await shared.put([document("b", "tea")]);
+    await shared.removeBelow("none", "");
+    expect(await rowsLeft("search_frequencies")).toBe(other);
+    expect(await rowsLeft("search_removed")).toBe(0);
+    expect(await find("tea", { mounts: ["docs"] })).toEqual(["b"]);
+    expect(await find("tea", { mounts: ["other"] })).toEqual(["a"]);
+  });
+
+  it("removes many documents below a path in several transactions", async () => {
+    await shared.put(Array.from({ length: 1500 }, (_, at) => document(`folder/${at}`, "tea")));
+    const interrupted = openPostgresIndexStore({ database: failingAt(2) });
+    expect((await failureOf(interrupted.removeBelow("docs", "folder"))).message).toBe("stopped");
+    expect(await rowsLeft("search_documents")).toBe(500);
+    await shared.removeBelow("docs", "folder");
+    expect(await rowsLeft("search_documents")).toBe(0);
+    expect(await rowsLeft("search_frequencies")).toBe(0);
+  });
+
+  it("is started again step by step, answers no search meanwhile, and ends it after any interruption", async () => {
+    for (let failed = 2, isDone = false; !isDone; failed += 1) {
+      await shared.put([document("a", "tea"), document("a", "tea", {}, "other")]);
+      await database.query("update search_about set version = '0/1/1.0'");
+      // The instances of a newer version are new processes.
+      shared = openPostgresIndexStore({ database });
+      const interrupted = openPostgresIndexStore({ database: failingAt(failed) });
+      isDone = await interrupted.put([document("b", "kettle")]).then(
+        () => true,
+        () => false,
+      );
+      const [{ version }] = (await database.query<{ version: string }>("select version from search_about")) as [
+        { version: string },
+      ];
+      if (version !== indexVersion) expect((await failureOf(find("tea"))).kind).toBe("unavailable");
+      else expect(await find("tea")).toEqual([]);
+      await shared.put([document("b", "kettle")]);
+      expect(await shared.counts()).toEqual([{ mount: "docs", documents: 1, passages: 1 }]);
+      expect([await find("tea"), await find("kettle")]).toEqual([[], ["b"]]);
+      expect((await database.query<{ id: number }>("select min(id) as id from search_terms"))[0]).toEqual({ id: 1 });
+      expect(await rowsLeft("search_frequencies")).toBeLessThan(10);
+      await shared.removeBelow("docs", "");
+    }
   });
 
   it("compares versions number by number", () => {

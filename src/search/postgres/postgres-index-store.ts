@@ -1,5 +1,5 @@
 /** Stores the index in the PostgreSQL database that the instances of a server share. */
-import { denied } from "../../errors.ts";
+import { cancelled, denied } from "../../errors.ts";
 import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "../address-key.ts";
 import type { Address } from "../../source.ts";
 import type { SharedDatabase, SharedSql, SqlParameter } from "../../state/database.ts";
@@ -9,17 +9,18 @@ import { createVocabulary } from "../vocabulary.ts";
 import { createAnalyser } from "./analyse-documents.ts";
 import { intArray } from "./binary.ts";
 import { checkFence } from "../../state/postgres-leases.ts";
+import { deleteRows, retireMount, retireSome, sweepRemoved } from "./remove-mounts.ts";
 import { searchPassages } from "./search-passages.ts";
 import { headBytes } from "./stored-forms.ts";
 import { indexIdentity } from "./tables.ts";
-import { indexVersion, isNewerVersion } from "./version.ts";
+import { indexVersion, isNewerVersion, removingVersion } from "./version.ts";
 import { createVisibleMounts } from "./visible-mounts.ts";
 import {
   deleteDocuments,
-  deleteMount,
   documentsAt,
   insertDocuments,
   openMount,
+  rowsAtOnce,
   takeIds,
   type TermIds,
 } from "./write-documents.ts";
@@ -27,7 +28,7 @@ import {
 export interface PostgresIndexOptions {
   readonly database: SharedDatabase;
   /** The lease of the writer: a transaction that writes is refused once another instance has it. */
-  readonly fence?: Pick<HeldLease, "name" | "fence"> | undefined;
+  readonly fence?: (Pick<HeldLease, "name" | "fence"> & Partial<Pick<HeldLease, "signal">>) | undefined;
 }
 
 /** Maximum number of terms remembered from one `put` to the next. A term takes about 100 bytes. */
@@ -54,29 +55,50 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
   }
 
   /** Writers take turns: the first statement locks a row that every writer needs. */
-  function change(work: (sql: SharedSql) => Promise<void>): Promise<void> {
+  function write<T>(work: (sql: SharedSql, version: string) => Promise<T>): Promise<T> {
     return database.transaction(async (sql) => {
       if (fence) await checkFence(sql, fence);
+      if (fence?.signal?.aborted) throw cancelled(fence.signal.reason);
       const [row] = await sql.query<{ version: string; identity: string }>(
         `select version, ${indexIdentity} as identity from search_about for update`,
       );
-      const stored = row?.version ?? "";
+      const version = row?.version ?? "";
       if (row?.identity !== identity) ids.clear();
       identity = row?.identity;
       // Two versions that run side by side must not remove each other's index again and again.
-      if (isNewerVersion(stored))
+      if (isNewerVersion(version))
         throw denied("the shared search index was made by a newer version of Pressmark or Node; update this instance");
-      if (stored !== indexVersion) await startAgain(sql);
-      await work(sql);
+      return work(sql, version);
     });
   }
 
-  /** Rows of another version mean something else: everything is read again from its source. */
-  async function startAgain(sql: SharedSql): Promise<void> {
-    for (const { id } of await sql.query<{ id: number }>("select id from search_mounts")) await deleteMount(sql, id);
-    await sql.query("delete from search_terms");
-    await sql.query("delete from search_notes");
-    await sql.query("update search_about set version = $1", [indexVersion]);
+  async function change<T>(work: (sql: SharedSql) => Promise<T>): Promise<T> {
+    for (;;) {
+      const done = await write(async (sql, version) =>
+        version === indexVersion ? { result: await work(sql) } : undefined,
+      );
+      if (done) return done.result;
+      await startAgain();
+    }
+  }
+
+  /** Rows of another version mean something else: everything is read again from its source. Several writers may do this together. */
+  async function startAgain(): Promise<void> {
+    await write(async (sql, version) => {
+      if (version === indexVersion) return;
+      await sql.query("delete from search_notes");
+      await sql.query("update search_about set version = $1", [removingVersion]);
+    });
+    /** Nothing is done once another writer has ended it: there may be new rows. */
+    const writeOld = (work: (sql: SharedSql) => Promise<unknown>) =>
+      write(async (sql, version) => (version === removingVersion ? work(sql) : false));
+    while (await writeOld(retireSome));
+    await sweepRemoved(database, write);
+    await deleteRows(database, "search_terms", (deleteWhere) => writeOld((sql) => sql.query(deleteWhere)));
+    await writeOld(async (sql) => {
+      await sql.query("select setval(pg_get_serial_sequence('search_terms', 'id'), 1, false)");
+      await sql.query("update search_about set version = $1", [indexVersion]);
+    });
     ids.clear();
   }
 
@@ -135,29 +157,39 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       for (const [number, id] of added) known.set(number, id);
     },
     async remove(mount, addresses) {
-      if (addresses.length === 0) return;
-      await change(async (sql) => {
-        const id = await mountId(sql, mount);
-        if (id !== undefined) await deleteDocuments(sql, id, await documentsAt(sql, id, addresses));
-      });
+      for (let at = 0; at < addresses.length; at += rowsAtOnce) {
+        const some = addresses.slice(at, at + rowsAtOnce);
+        await change(async (sql) => {
+          const id = await mountId(sql, mount);
+          if (id !== undefined) await deleteDocuments(sql, id, await documentsAt(sql, id, some));
+        });
+      }
     },
     async removeBelow(mount, path) {
-      await change(async (sql) => {
+      if (path === "") {
+        await change(async (sql) => {
+          const id = await mountId(sql, mount);
+          if (id !== undefined) await retireMount(sql, id);
+        });
+        return sweepRemoved(database, write);
+      }
+      const key = toKey(path);
+      const [from, to] = keysBelow(path);
+      const removeSome = async (sql: SharedSql): Promise<boolean> => {
         const id = await mountId(sql, mount);
-        if (id === undefined) return;
-        if (path === "") return deleteMount(sql, id);
-        const key = toKey(path);
-        const [from, to] = keysBelow(path);
+        if (id === undefined) return false;
         const rows = await sql.query<{ id: number }>(
-          `select id from search_documents where mount = $1 and (key = $2 or (key >= $3 and key < $4)) and head >= $5 and head <= $6`,
-          [id, key, from, to, key.slice(0, headBytes), to.slice(0, headBytes)],
+          `select id from search_documents where mount = $1 and (key = $2 or (key >= $3 and key < $4)) and head >= $5 and head <= $6 limit $7`,
+          [id, key, from, to, key.slice(0, headBytes), to.slice(0, headBytes), rowsAtOnce],
         );
         await deleteDocuments(
           sql,
           id,
           rows.map((row) => row.id),
         );
-      });
+        return rows.length === rowsAtOnce;
+      };
+      while (await change(removeSome));
     },
     async stored(mount, { after, limit }) {
       const key = after && toKey(after.path);

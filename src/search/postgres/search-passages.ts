@@ -13,7 +13,7 @@ import { fetchLatest, fetchPassagesOf, fetchSets, type FetchOptions } from "./fe
 import { planAll, planMatches, planNames, planSimilar, type PlanOptions } from "./plan-candidates.ts";
 import { indexIdentity } from "./tables.ts";
 import { groupQuery, readTerms, type QueryGroups } from "./term-groups.ts";
-import { indexVersion } from "./version.ts";
+import { indexVersion, removingVersion } from "./version.ts";
 import { createViewTexts } from "./view-texts.ts";
 import type { createVisibleMounts } from "./visible-mounts.ts";
 
@@ -110,6 +110,10 @@ async function readMounts(sql: SharedSql, identity: string | undefined): Promise
        set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true),
        a.version, ${identity === undefined ? "" : `${indexIdentity} as identity, `}m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
   );
+  if (rows[0]?.version === removingVersion)
+    throw unavailable(
+      "the shared search index of an older version is being removed, and then built again; search again later",
+    );
   if (rows[0]?.version !== indexVersion && rows[0]?.version !== "")
     throw unavailable(
       "the shared search index was made by another version of Pressmark or Node; searches work again when all instances have the same version",

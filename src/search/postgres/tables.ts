@@ -40,4 +40,11 @@ export const searchMigrations: readonly Migration[] = [
       "create index search_passages_by_element on search_passages using gin (elements)",
     ],
   },
+  {
+    area: "search",
+    number: 2,
+    title: "create the table of removed mounts",
+    // Ids of mounts that are no longer in the index, and whose documents and frequencies are not all deleted yet.
+    statements: ["create table search_removed (id integer primary key)"],
+  },
 ];

@@ -14,7 +14,7 @@ import { createPostingsWriter } from "./postings.ts";
 import { foldedPath, headBytes, storable } from "./stored-forms.ts";
 
 /** Rows of one statement: its time is limited. */
-const rowsAtOnce = 1000;
+export const rowsAtOnce = 1000;
 
 /** Ids of terms by their numbers in a vocabulary. */
 export interface TermIds {
@@ -114,14 +114,6 @@ export async function deleteDocuments(sql: SharedSql, mount: number, documents: 
       some,
     );
   }
-}
-
-/** Removes a mount with everything in it. */
-export async function deleteMount(sql: SharedSql, mount: number): Promise<void> {
-  await sql.query(`drop table search_passages_${mount}`);
-  for (const table of ["search_frequencies", "search_documents"])
-    await sql.query(`delete from ${table} where mount = $1`, [mount]);
-  await sql.query("delete from search_mounts where id = $1", [mount]);
 }
 
 /** Ids of the documents at these addresses. */

@@ -19,7 +19,7 @@ export function openSharedIndexer({ url, instance }: SharedIndexLocation, settin
     ...settings,
     leases,
     records,
-    openWriter: ({ name, fence }) => openPostgresIndexStore({ database, fence: { name, fence } }),
+    openWriter: (fence) => openPostgresIndexStore({ database, fence }),
   });
   return {
     ...indexer,
