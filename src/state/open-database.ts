@@ -165,10 +165,15 @@ function send(client: pg.ClientBase, text: string, values: readonly SqlParameter
   return client.query({ text, values: [...values], queryMode: "extended" } as pg.QueryConfig);
 }
 
+/** The SQLSTATE of an error of the shared database. */
+export function sqlStateOf({ cause }: ResourceError): string | undefined {
+  return cause instanceof Error ? /^([0-9A-Z]{5}): /.exec(cause.message)?.[1] : undefined;
+}
+
 /** An error for the operator of the server. The database refuses the server, never a caller: so no error of it is "denied". */
 function toStateError(error: ResourceError, schema: string, timeoutMs: number): ResourceError {
   const { kind, cause } = error;
-  const code = cause instanceof Error ? /^([0-9A-Z]{5}): /.exec(cause.message)?.[1] : undefined;
+  const code = sqlStateOf(error);
   switch (code) {
     case "42501":
       return lastingFailure(

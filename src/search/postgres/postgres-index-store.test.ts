@@ -267,6 +267,34 @@ describe.skipIf(test.missing)("the shared index", () => {
     expect(await find("tea", { mounts: ["other"] })).toEqual(["a"]);
   });
 
+  it("asks to search again when a mount is removed during a search", async () => {
+    await shared.put([document("a", "tea")]);
+    let isRemoved = false;
+    const between: SharedDatabase = {
+      ...database,
+      pool: database.pool,
+      snapshot: (work, signal) =>
+        database.snapshot(
+          (sql) =>
+            work({
+              async query(text, values) {
+                if (!isRemoved && text.includes("search_passages_")) {
+                  isRemoved = true;
+                  await shared.removeBelow("docs", "");
+                }
+                return sql.query(text, values);
+              },
+            }),
+          signal,
+        ),
+    };
+    const { kind, passing, message } = await failureOf(
+      openPostgresIndexStore({ database: between }).search({ text: "tea", limit: 5 }),
+    );
+    expect([kind, passing]).toEqual(["unavailable", true]);
+    expect(message).toBe("a mount was removed from the shared search index during this search; search again");
+  });
+
   it("removes many documents below a path in several transactions", async () => {
     await shared.put(Array.from({ length: 1500 }, (_, at) => document(`folder/${at}`, "tea")));
     const interrupted = openPostgresIndexStore({ database: failingAt(2) });

@@ -1,5 +1,5 @@
 /** Stores the index in the PostgreSQL database that the instances of a server share. */
-import { cancelled, denied } from "../../errors.ts";
+import { cancelled, denied, ResourceError, unavailable } from "../../errors.ts";
 import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "../address-key.ts";
 import type { Address } from "../../source.ts";
 import type { SharedDatabase, SharedSql, SqlParameter } from "../../state/database.ts";
@@ -8,6 +8,7 @@ import type { AsyncIndexStore, DocumentAddress, IndexedDocument } from "../store
 import { createVocabulary } from "../vocabulary.ts";
 import { createAnalyser } from "./analyse-documents.ts";
 import { intArray } from "./binary.ts";
+import { sqlStateOf } from "../../state/open-database.ts";
 import { checkFence } from "../../state/postgres-leases.ts";
 import { deleteRows, retireMount, retireSome, sweepRemoved } from "./remove-mounts.ts";
 import { searchPassages } from "./search-passages.ts";
@@ -209,8 +210,16 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       database.query<{ mount: string; documents: number; passages: number }>(
         "select name as mount, documents, passages from search_mounts where documents > 0 order by name",
       ),
-    search: (request, count, signal) =>
-      database.snapshot((sql) => searchPassages(sql, openMounts, request, count), signal),
+    async search(request, count, signal) {
+      try {
+        return await database.snapshot((sql) => searchPassages(sql, openMounts, request, count), signal);
+      } catch (cause) {
+        // The snapshot still has the mount, but a dropped partition is gone for everyone.
+        if (isPartitionMissing(cause))
+          throw unavailable("a mount was removed from the shared search index during this search; search again", cause);
+        throw cause;
+      }
+    },
     addresses: (after, limit) => addressesWhere("d.id > $1 order by d.id limit $2", [after, limit]),
     addressesOf: (wanted) => addressesWhere("d.id = any($1::integer[])", [intArray(wanted)]),
     async identity() {
@@ -234,6 +243,14 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
     },
     close: () => Promise.resolve(),
   };
+}
+
+function isPartitionMissing(cause: unknown): boolean {
+  return (
+    cause instanceof ResourceError &&
+    sqlStateOf(cause) === "42P01" &&
+    /search_passages_\d/.test((cause.cause as Error).message)
+  );
 }
 
 async function mountId(sql: SharedSql, name: string): Promise<number | undefined> {
