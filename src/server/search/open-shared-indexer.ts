@@ -1,25 +1,31 @@
 /** Opens, in the indexer thread, what an instance needs to write the shared index. */
 import { openPostgresIndexStore } from "../../search/postgres/postgres-index-store.ts";
 import { createSharedIndexer, type SharedIndexerOptions } from "../../search/shared-indexer.ts";
+import { limitConnections } from "../../state/limit-connections.ts";
 import { openDatabase } from "../../state/open-database.ts";
 import { createPostgresLeases } from "../../state/postgres-leases.ts";
 import { createPostgresStore } from "../../state/postgres-store.ts";
 import { createSharedCache } from "../../state/shared-cache.ts";
 import type { SharedIndexLocation } from "./messages.ts";
 
+const maxConnections = 4;
+/** Writers take turns anyway, and one that waits for its turn has a connection: leases and status need the others. */
+const maxWriting = 2;
+
 type IndexerSettings = Omit<SharedIndexerOptions, "leases" | "records" | "openWriter">;
 
 /** With connections of its own: a batch that is written delays no search. */
 export function openSharedIndexer({ url, instance }: SharedIndexLocation, settings: IndexerSettings) {
   const { runtime } = settings;
-  const database = openDatabase({ url, runtime });
+  const database = openDatabase({ url, runtime, maxConnections });
+  const forWriters = limitConnections(database, maxWriting);
   const leases = createPostgresLeases({ database, instance, runtime });
   const records = createPostgresStore({ database, runtime });
   const { close, ...indexer } = createSharedIndexer({
     ...settings,
     leases,
     records,
-    openWriter: (fence) => openPostgresIndexStore({ database, fence }),
+    openWriter: (fence) => openPostgresIndexStore({ database: forWriters, fence }),
   });
   return {
     ...indexer,
