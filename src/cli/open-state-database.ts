@@ -7,13 +7,15 @@ import type { CommandContext } from "./command.ts";
 /** Time limit of one statement, and of a pause in a transaction: a slow disk or pipe may delay a backup. */
 const longMs = 600_000;
 
-interface StateDatabase {
+export interface StateDatabase {
   readonly database: SharedDatabase;
   readonly runtime: Runtime;
   /** Folder with the state of this machine. */
   readonly stateFolder: string;
   /** The config's file, without links. */
   readonly file: string;
+  /** Names of the mounts that this config indexes, also of those that are left out for now. */
+  readonly indexed: readonly string[];
 }
 
 /** Runs work with the database, and closes it afterwards. */
@@ -30,7 +32,9 @@ export async function withStateDatabase<T>(
   const loaded = await loadConfig(origin, { from: world.folder, env: world.env, stateFolder });
   const withheld = "untrusted" in loaded || loaded.config.withheld.some(({ settings }) => settings.includes("state"));
   if (withheld) throw denied("server.state of this config is not trusted yet; review it, then run: pressmark trust");
-  const url = loaded.config.server.state;
+  const { server, mounts, faulty, search } = loaded.config;
+  const indexed = search.enabled === false ? [] : [...mounts.filter((mount) => mount.search !== false), ...faulty];
+  const url = server.state;
   if (url === undefined)
     throw new ResourceError(
       "not-found",
@@ -39,7 +43,7 @@ export async function withStateDatabase<T>(
   const runtime = createRuntime(world.err, logLevel(world.env), world.env);
   const database = openDatabase({ url, runtime, timeoutMs: longMs, maxConnections: 3 });
   try {
-    return await work({ database, runtime, stateFolder, file });
+    return await work({ database, runtime, stateFolder, file, indexed: indexed.map(({ name }) => name) });
   } finally {
     await database.close();
   }

@@ -9,6 +9,7 @@ import { createPostgresLeases } from "../state/postgres-leases.ts";
 import { createPostgresStore } from "../state/postgres-store.ts";
 import { stateMigrations } from "../state/tables.ts";
 import { useDatabase } from "../state/test-database.ts";
+import { readNamedMounts } from "./named-mounts.ts";
 import { openPostgresIndexStore } from "./postgres/postgres-index-store.ts";
 import { searchMigrations } from "./postgres/tables.ts";
 import { createSharedIndexer, indexLease, type SharedIndexWriter } from "./shared-indexer.ts";
@@ -61,6 +62,7 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     // Pauses after a failure take seconds.
     const impatient: typeof runtime = { ...runtime, wait: (ms, until) => runtime.wait(Math.min(ms, 500), until) };
     const indexer = createSharedIndexer({
+      instance: name,
       runtime: impatient,
       leases,
       records,
@@ -192,6 +194,17 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     const other = createPostgresLeases({ database, instance: "newer", runtime: test.runtime, pollMs: 20 });
     await other.acquire(indexLease("docs"), signal);
     await other.close();
+  });
+
+  it("name their mounts for as long as they run, also those that are left out for now", async () => {
+    const one = createInstance("one", {});
+    const two = createInstance("two", {});
+    const records = createPostgresStore({ database, runtime: test.runtime });
+    opened.push(records);
+    two.indexer.serve([{ name: "other", key: "k1", isWatched: true }], ["absent"]);
+    await expect.poll(() => readNamedMounts(records)).toEqual(new Set(["docs", "other", "absent"]));
+    await one.indexer.close();
+    expect(await readNamedMounts(records)).toEqual(new Set(["other", "absent"]));
   });
 
   it("leave out a mount of the same name with another content", async () => {

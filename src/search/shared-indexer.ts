@@ -6,6 +6,7 @@ import type { Store } from "../state/store.ts";
 import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
 import { type IndexedMount, keyNote } from "./indexer.ts";
 import { toMountStatus } from "./mount-status.ts";
+import { publishNames } from "./named-mounts.ts";
 import { publishStatus, readSharedStatus } from "./shared-status.ts";
 import type { IndexStatus, MountStatus } from "./status.ts";
 import type { CrawledStore, IndexStore, MaybePromise } from "./store.ts";
@@ -16,6 +17,8 @@ export interface SharedIndexWriter extends CrawledStore {
 }
 
 export interface SharedIndexerOptions {
+  /** Id of this instance. */
+  readonly instance: string;
   readonly runtime: Runtime;
   readonly leases: Leases;
   /** Where the instances exchange the status of mounts. */
@@ -221,10 +224,13 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
   }
 
   const telling = tellStatus();
+  const naming = publishNames({ records, runtime, instance: options.instance, signal: closing.signal });
 
   return {
-    serve(mounts: readonly IndexedMount[]): void {
+    /** What is indexed of the mounts named in `leftOut` stays stored. */
+    serve(mounts: readonly IndexedMount[], leftOut: readonly string[] = []): void {
       wanted = mounts;
+      naming.name([...mounts.map(({ name }) => name), ...leftOut]);
       arranging = arranging.then(arrange).catch((cause: unknown) => {
         runtime.log("error", "the mounts to index could not be changed", { cause });
       });
@@ -236,7 +242,7 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
       closing.abort();
       for (const { stop } of runs.values()) stop.abort();
       await arranging;
-      await Promise.all([...[...runs.values()].map(({ done }) => done), telling]);
+      await Promise.all([...[...runs.values()].map(({ done }) => done), telling, naming.ended]);
     },
   };
 }

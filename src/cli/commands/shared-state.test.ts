@@ -7,6 +7,11 @@ import { createSharedOAuthStore } from "../../auth/builtin/shared-oauth-store.ts
 import { auditFolder, readAuditLog } from "../../server/audit-log.ts";
 import { createSavedSets } from "../../server/sets/saved-sets.ts";
 import { createTokenStore } from "../../server/token-store.ts";
+import { keyNote } from "../../search/indexer.ts";
+import { publishNames, readNamedMounts } from "../../search/named-mounts.ts";
+import { openPostgresIndexStore } from "../../search/postgres/postgres-index-store.ts";
+import { indexLease } from "../../search/shared-indexer.ts";
+import { createPostgresLeases } from "../../state/postgres-leases.ts";
 import type { RecordValue, Store } from "../../state/store.ts";
 import { createPostgresStore } from "../../state/postgres-store.ts";
 import { useDatabase } from "../../state/test-database.ts";
@@ -71,6 +76,8 @@ async function fillEmbedded() {
   return { state, file, token, write, folder };
 }
 
+const drop = (name: string) => `drop the mount "${name}", which no running instance names, from the search index`;
+
 describe.skipIf(missing)("pressmark migrate", () => {
   it("shows what is pending, applies it, and then nothing is pending", async () => {
     const shown = await run(["migrate", "--dry-run"]);
@@ -78,6 +85,46 @@ describe.skipIf(missing)("pressmark migrate", () => {
     expect(shown.out).toContain("pending state 1: create the tables of records, logs, leases, changes and instances\n");
     expect(await run(["migrate"])).toMatchObject({ code: 0, out: shown.out.replaceAll("pending", "applied") });
     expect((await run(["migrate"])).out).toBe(`nothing is pending in the schema ${open().schema}\n`);
+  });
+
+  it("drops the mounts of the search index that neither a running instance names nor this config", async () => {
+    stand.write(
+      "team.yaml",
+      "server:\n  state: ${env:STATE}\nmounts:\n  own: { source: file, root: own }\n  off: { source: file, root: off, search: false }\n",
+    );
+    for (const folder of ["own", "off"]) stand.write(`${folder}/a.txt`, "");
+    await run(["migrate"]);
+    const database = open();
+    const index = openPostgresIndexStore({ database });
+    const names = ["gone", "held", "named", "off", "own"];
+    await index.put(names.map((mount) => ({ mount, entry: { path: "a" }, text: "secret" })));
+    await index.setNote(keyNote("gone"), "k1");
+    const left = async () => (await index.counts()).map(({ mount }) => mount);
+    const leases = createPostgresLeases({ database, instance: "1", runtime });
+    await leases.tryAcquire(indexLease("held"));
+    await withStore(async (records) => {
+      const stop = new AbortController();
+      const naming = publishNames({ records, runtime, instance: "1", signal: stop.signal });
+      naming.name(["named"]);
+      await expect.poll(() => readNamedMounts(records)).toEqual(new Set(["named"]));
+      const shown = await run(["migrate", "--dry-run"]);
+      expect(shown.out.split("\n").slice(1, -1)).toEqual(
+        ["gone", "held", "off"].map((name) => `pending: ${drop(name)}`),
+      );
+      expect(await left()).toEqual(names);
+      expect((await run(["migrate"])).out.split("\n").slice(1, -1)).toEqual([
+        drop("gone").replace("drop", "dropped"),
+        'kept the mount "held", which no running instance names, because one still indexes it; try again in a minute',
+        drop("off").replace("drop", "dropped"),
+      ]);
+      expect(await left()).toEqual(["held", "named", "own"]);
+      expect(await index.note(keyNote("gone"))).toBe(undefined);
+      stop.abort();
+      await naming.ended;
+      await leases.close();
+      await run(["migrate"]);
+      expect(await left()).toEqual(["own"]);
+    });
   });
 
   it("copies the state of this machine once, keeps the files, and continues with what is new", async () => {

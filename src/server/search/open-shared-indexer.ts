@@ -12,7 +12,7 @@ const maxConnections = 4;
 /** Writers take turns anyway, and one that waits for its turn has a connection: leases and status need the others. */
 const maxWriting = 2;
 
-type IndexerSettings = Omit<SharedIndexerOptions, "leases" | "records" | "openWriter">;
+type IndexerSettings = Omit<SharedIndexerOptions, "instance" | "leases" | "records" | "openWriter">;
 
 /** With connections of its own: a batch that is written delays no search. */
 export function openSharedIndexer({ url, instance }: SharedIndexLocation, settings: IndexerSettings) {
@@ -23,6 +23,7 @@ export function openSharedIndexer({ url, instance }: SharedIndexLocation, settin
   const records = createPostgresStore({ database, runtime });
   const { close, ...indexer } = createSharedIndexer({
     ...settings,
+    instance,
     leases,
     records,
     openWriter: (fence) => openPostgresIndexStore({ database: forWriters, fence }),
