@@ -12,7 +12,8 @@ import { useDatabase } from "../state/test-database.ts";
 import { readNamedMounts } from "./named-mounts.ts";
 import { openPostgresIndexStore } from "./postgres/postgres-index-store.ts";
 import { searchMigrations } from "./postgres/tables.ts";
-import { createSharedIndexer, indexLease, type SharedIndexWriter } from "./shared-indexer.ts";
+import { indexLease } from "./index-lease.ts";
+import { createSharedIndexer, type SharedIndexWriter } from "./shared-indexer.ts";
 import { createSharedSearcher } from "./shared-searcher.ts";
 import type { IndexStatus, MountStatus } from "./status.ts";
 

@@ -4,6 +4,7 @@ import type { Source, Runtime } from "../source.ts";
 import type { HeldLease, Leases } from "../state/leases.ts";
 import type { Store } from "../state/store.ts";
 import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
+import { indexLease } from "./index-lease.ts";
 import { type IndexedMount, keyNote } from "./indexer.ts";
 import { toMountStatus } from "./mount-status.ts";
 import { publishNames } from "./named-mounts.ts";
@@ -43,9 +44,6 @@ interface MountRun {
   failure: string | undefined;
   done: Promise<void>;
 }
-
-/** Name of the lease of the instance that indexes a mount. */
-export const indexLease = (mount: string): string => `index:${mount}`;
 
 /** How often the status is published at most, and at least. */
 const publishMs = 500;

@@ -99,7 +99,8 @@ export function createServerMetrics(options: ServerMetricsOptions): ServerMetric
   async function sharedFamilies(): Promise<string> {
     if (!shared) return "";
     const { sharedFigures, sharedText } = await import("./shared-metrics.ts");
-    return sharedText(await sharedFigures(shared, runtime));
+    const indexed = index.status?.mounts.map(({ name }) => name) ?? [];
+    return sharedText(await sharedFigures(shared, indexed, runtime));
   }
 
   return {

@@ -1,9 +1,9 @@
 /** The figures for `/metrics` of what the instances of a server share. */
 import { isDoneWithin } from "../lib/is-done-within.ts";
+import { indexLease } from "../search/index-lease.ts";
 import type { Runtime } from "../source.ts";
 import type { BusStatus } from "../state/bus.ts";
 import type { LeaseInfo } from "../state/leases.ts";
-import { cachePrefix } from "../state/shared-cache.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { family, type Sample } from "./metrics-text.ts";
 
@@ -12,13 +12,20 @@ export interface SharedFigures {
   readonly bus: BusStatus;
   /** Undefined if the database did not answer in time. */
   readonly leases: readonly LeaseInfo[] | undefined;
+  /** Names of the leases that this instance needs, itself or of another instance. */
+  readonly needed: ReadonlySet<string>;
   readonly pool: SharedState["database"]["pool"];
 }
 
 /** Prometheus waits ten seconds by default. */
 const answerMs = 2000;
 
-export async function sharedFigures(shared: SharedState, { wait }: Pick<Runtime, "wait">): Promise<SharedFigures> {
+/** `indexed` names the mounts that this instance searches. */
+export async function sharedFigures(
+  shared: SharedState,
+  indexed: readonly string[],
+  { wait }: Pick<Runtime, "wait">,
+): Promise<SharedFigures> {
   const { instance, bus, leases, database } = shared;
   let listed: readonly LeaseInfo[] | undefined;
   const listing = leases.list().then(
@@ -26,7 +33,9 @@ export async function sharedFigures(shared: SharedState, { wait }: Pick<Runtime,
     () => undefined,
   );
   await isDoneWithin(listing, answerMs, wait);
-  return { instance, bus: bus.status, leases: listed, pool: database.pool };
+  // The thread that indexes waits for its leases itself.
+  const needed = new Set([...leases.waiting(), ...indexed.map(indexLease)]);
+  return { instance, bus: bus.status, leases: listed, needed, pool: database.pool };
 }
 
 /** A sample without labels, unless the value is not known. */
@@ -35,11 +44,11 @@ function one(value: number | undefined): readonly Sample[] {
 }
 
 /** Contains no names of leases, which are those of mounts. */
-export function sharedText({ instance, bus, leases, pool }: SharedFigures): string {
+export function sharedText({ instance, bus, leases, needed, pool }: SharedFigures): string {
   const { engine } = bus;
   const held = leases?.filter(({ holder, isExpired }) => holder === instance && !isExpired);
-  // The lease of a cache is held only while it is filled.
-  const expired = leases?.filter(({ name, isExpired }) => isExpired && !name.startsWith(cachePrefix));
+  // One that was released, or that nobody needs any more, is no missing leader.
+  const expired = leases?.filter(({ name, isExpired, isReleased }) => isExpired && !isReleased && needed.has(name));
   return [
     family("pressmark_bus_connected", "gauge", "1 while the bus is connected.", [
       [{ engine }, Number(bus.isConnected)],
@@ -55,6 +64,11 @@ export function sharedText({ instance, bus, leases, pool }: SharedFigures): stri
     family("pressmark_database_waiting", "gauge", "Statements that wait for a connection.", one(pool.waiting)),
     family("pressmark_database_connections_max", "gauge", "Size of the pool.", one(pool.max)),
     family("pressmark_leases_held", "gauge", "Leases that this instance holds.", one(held?.length)),
-    family("pressmark_leases_expired", "gauge", "Leases that no instance renewed: no leader.", one(expired?.length)),
+    family(
+      "pressmark_leases_expired",
+      "gauge",
+      "Leases needed here that their holder did not renew and nobody took: no leader.",
+      one(expired?.length),
+    ),
   ].join("");
 }

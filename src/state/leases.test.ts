@@ -133,7 +133,9 @@ for (const { name, skip, prepare } of engines)
       const held = await one.acquire("a", never);
       const stop = new AbortController();
       const waiting = two.acquire("a", stop.signal);
+      expect(two.waiting()).toEqual(["a"]);
       stop.abort();
+      expect(two.waiting()).toEqual([]);
       expect((await failureOf(waiting)).kind).toBe("cancelled");
       expect((await failureOf(two.acquire("a", stop.signal))).kind).toBe("cancelled");
       await held.release();
@@ -150,6 +152,7 @@ for (const { name, skip, prepare } of engines)
       expect(held.signal.aborted).toBe(true);
       expect((await waiting).kind).toBe("cancelled");
       expect((await two.list()).map(({ isExpired }) => isExpired)).toEqual([true, false]);
+      expect((await two.list()).map(({ isReleased }) => isReleased)).toEqual([true, false]);
       expect(await two.tryAcquire("a")).toBeDefined();
       expect((await failureOf(one.tryAcquire("a"))).kind).toBe("cancelled");
     });

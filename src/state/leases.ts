@@ -13,7 +13,10 @@ export interface LeaseInfo {
   readonly name: string;
   readonly holder: string;
   readonly fence: number;
+  /** Whether nobody holds it. */
   readonly isExpired: boolean;
+  /** Whether its last holder gave it up, instead of not renewing it. */
+  readonly isReleased: boolean;
 }
 
 export interface Leases {
@@ -22,6 +25,8 @@ export interface Leases {
   /** Returns undefined if another instance holds it. */
   tryAcquire(name: string): Promise<HeldLease | undefined>;
   list(): Promise<readonly LeaseInfo[]>;
+  /** Names that this process waits for (`acquire`), each once. */
+  waiting(): readonly string[];
   /** Releases all. */
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface LocalLeaseOptions {
   readonly pollMs?: number;
 }
 
-type LeaseFile = Omit<LeaseInfo, "isExpired">;
+type LeaseFile = Omit<LeaseInfo, "isExpired" | "isReleased">;
 
 export function createLocalLeases({ folder, instance, runtime, pollMs = 500 }: LocalLeaseOptions): Leases {
   const leases = createHeldLeases();
@@ -82,8 +82,14 @@ export function createLocalLeases({ folder, instance, runtime, pollMs = 500 }: L
       const found = files.flatMap((name) => read(join(folder, name)) ?? []);
       return found
         .sort((a, b) => (a.name < b.name ? -1 : 1))
-        .map((each) => ({ ...each, isExpired: isFree(each.name) }));
+        .map((each) => {
+          const isExpired = isFree(each.name);
+          // The lock of a process that was killed is released by the system.
+          return { ...each, isExpired, isReleased: isExpired };
+        });
     },
+
+    waiting: () => leases.waitingNames(),
 
     async close() {
       closing.abort();

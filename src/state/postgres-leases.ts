@@ -155,9 +155,12 @@ export function createPostgresLeases(options: PostgresLeaseOptions): Leases {
 
     async list() {
       return database.query<LeaseInfo>(
-        'select name, holder, fence, expires <= clock_timestamp() as "isExpired" from leases order by name collate "C"',
+        `select name, holder, fence, expires <= clock_timestamp() as "isExpired", expires = '-infinity' as "isReleased"
+         from leases order by name collate "C"`,
       );
     },
+
+    waiting: () => leases.waitingNames(),
 
     async close() {
       closing.abort();

@@ -3,8 +3,7 @@ import type { SharedCache } from "../runtime.ts";
 import type { SharedState } from "./shared-state.ts";
 
 /**
- * Kinds of records and names of leases that begin with this can be lost at any time: no backup contains them, and a lease that nobody holds is not
- * reported as a missing leader.
+ * Kinds of records and names of leases that begin with this can be lost at any time: no backup contains them.
  */
 export const cachePrefix = "cache:";
 

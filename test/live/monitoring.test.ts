@@ -66,6 +66,7 @@ describe.skipIf(!hasTool)("monitoring (needs prometheus)", () => {
         instance: "a",
         bus: { engine: "nats", isConnected: true, lag: 0, gaps: 0, published: 0, received: 0 },
         leases: [],
+        needed: new Set<string>(),
         pool: { open: 1, waiting: 0, max: 5 },
       });
       const known = new Set(Array.from((text + shared).matchAll(/^# TYPE (\S+)/gm), ([, name]) => name!));

@@ -10,7 +10,7 @@ import { createTokenStore } from "../../server/token-store.ts";
 import { keyNote } from "../../search/indexer.ts";
 import { publishNames, readNamedMounts } from "../../search/named-mounts.ts";
 import { openPostgresIndexStore } from "../../search/postgres/postgres-index-store.ts";
-import { indexLease } from "../../search/shared-indexer.ts";
+import { indexLease } from "../../search/index-lease.ts";
 import { createPostgresLeases } from "../../state/postgres-leases.ts";
 import type { RecordValue, Store } from "../../state/store.ts";
 import { createPostgresStore } from "../../state/postgres-store.ts";

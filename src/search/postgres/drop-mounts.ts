@@ -6,7 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { stateNote, totalNote } from "../crawl.ts";
 import { keyNote } from "../indexer.ts";
 import { readNamedMounts } from "../named-mounts.ts";
-import { indexLease } from "../shared-indexer.ts";
+import { indexLease } from "../index-lease.ts";
 import { retireMount, sweepRemoved, type WriteTransaction } from "./remove-mounts.ts";
 
 /** Names of indexed mounts that neither a running instance names nor `own`. */
