@@ -94,9 +94,13 @@ async function checkMounts(
     findings.push(...(await examineAuth(pressmark)));
   }
   findings.push(...(await examineSets(pressmark.sets, pressmark.resources, call)));
-  const { index } = pressmark;
-  // Absent if the config disables the index.
-  if (pressmark.mounts.some(({ name }) => index.ready(name) !== undefined)) {
+  const { index, shared } = pressmark;
+  const searched = pressmark.mounts.map(({ name }) => name).filter((name) => index.ready(name) !== undefined);
+  // None if the config disables the index.
+  if (searched.length > 0 && shared) {
+    const { examineSharedIndex } = await import("../server/examine-shared-index.ts");
+    findings.push(await examineSharedIndex(shared, searched));
+  } else if (searched.length > 0) {
     const { examineIndex } = await import("../server/examine-index.ts");
     findings.push(examineIndex(index.place));
   }

@@ -97,20 +97,24 @@ export function publishStatus({
   };
 }
 
+/** What the running instances publish about the mounts that they index. */
+export async function readPublished(records: Store): Promise<readonly MountStatus[]> {
+  const published = (await records.list(kind)).map(({ value }) => value as unknown as PublishedStatus);
+  // An instance of another version may still confirm what has been removed.
+  return published.filter(({ version }) => version === indexVersion).map(({ status }) => status);
+}
+
 /** The status of these mounts. One that no instance confirms is not complete; one that was indexed with another key is left out. */
 export async function readSharedStatus(
   records: Store,
   mounts: readonly Pick<IndexedMount, "name" | "key">[],
 ): Promise<IndexStatus> {
-  const published = new Map(
-    (await records.list(kind)).map(({ key, value }) => [key, value as unknown as PublishedStatus]),
-  );
+  const published = new Map((await readPublished(records)).map((status) => [status.name, status]));
   return {
     bytes: 0,
     mounts: mounts.flatMap(({ name, key }): MountStatus[] => {
-      const { status, version } = published.get(name) ?? {};
-      // An instance of another version may still confirm what has been removed.
-      if (!status || version !== indexVersion) return [{ ...unindexed, name, key, state: "waiting" }];
+      const status = published.get(name);
+      if (!status) return [{ ...unindexed, name, key, state: "waiting" }];
       return status.key === key ? [status] : [];
     }),
   };

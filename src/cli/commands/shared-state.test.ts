@@ -212,6 +212,7 @@ describe.skipIf(missing)("pressmark doctor", () => {
     expect(fine.out).toMatch(/^ok +state: PostgreSQL 18/m);
     expect(fine.out).toMatch(/^ok +bus: PostgreSQL carried a message/m);
     expect(fine.out).toMatch(/^ok +instances: none is running/m);
+    expect(fine.out).toMatch(/^ok +index: in the shared database, schema test_\d+: 0 of 1 mounts complete/m);
     const away = await run(["doctor"], { env: { STATE: url().replace(`:${server().port}/`, ":1/") } });
     expect(away.code).toBe(1);
     expect(away.out).toMatch(/^BROKEN +state: no database listens there/m);
