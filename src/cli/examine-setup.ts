@@ -46,7 +46,8 @@ async function open(
     // The server would wait for a database that is away.
     if (findings.some(({ about, state }) => about === "state" && state === "broken")) return undefined;
     // Log messages about trust are among the findings already.
-    return await openServer({ folders: [], config, from, env: { PRESSMARK_LOG: "error", ...env }, err });
+    const log = { env: { PRESSMARK_LOG: "error", ...env }, err };
+    return await openServer({ folders: [], config, from, ...log, readsShared: true });
   } catch (cause) {
     if (!(cause instanceof ResourceError)) throw cause;
     if (!findings.some(({ state }) => state === "broken"))

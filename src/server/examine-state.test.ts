@@ -1,5 +1,8 @@
 /** What doctor says about the shared state, on a real PostgreSQL. */
-import { describe, expect, it } from "vitest";
+import { connect } from "@nats-io/transport-node";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { afterEach, describe, expect, it } from "vitest";
+import { natsMissing, startNats } from "../../test/live/nats.ts";
 import { registerInstance } from "../state/instances.ts";
 import { migrate } from "../state/migrate.ts";
 import { useDatabase } from "../state/test-database.ts";
@@ -47,7 +50,7 @@ describe.skipIf(missing)("doctor", () => {
       state: "hint",
       advice: "start an instance, or run: pressmark migrate",
     });
-    expect(found["bus"]).toBeUndefined();
+    expect(found["bus"]?.[0]).toMatchObject({ state: "ok", says: expect.stringContaining("creates the tables") });
     expect(await open().query("select from pg_namespace where nspname = $1", [open().schema])).toEqual([]);
   });
 
@@ -66,12 +69,6 @@ describe.skipIf(missing)("doctor", () => {
     expect(wrong["state"]?.[0]?.says).toMatch(/rejects the user or the password/);
   });
 
-  it("says that NATS is away", async () => {
-    await migrate(open(), sharedMigrations);
-    const found = await examine("nats://127.0.0.1:1");
-    expect(found["bus"]?.[0]).toMatchObject({ state: "broken", advice: expect.stringContaining("JetStream") });
-  });
-
   it("finds instances with different configs", async () => {
     const database = open();
     await migrate(database, sharedMigrations);
@@ -85,6 +82,74 @@ describe.skipIf(missing)("doctor", () => {
     expect(found["instances"]?.[1]).toMatchObject({
       state: "hint",
       says: expect.stringContaining("2 different configs"),
+    });
+  });
+});
+
+describe.skipIf(missing ?? natsMissing())("doctor with NATS", () => {
+  const opened: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each.close();
+  });
+
+  async function start(config?: string): Promise<number> {
+    const nats = await startNats(config);
+    opened.push(nats);
+    return nats.port;
+  }
+
+  it("sends a message through the stream of the server, and creates none", async () => {
+    const port = await start();
+    const bus = `nats://127.0.0.1:${port}`;
+    expect((await examine(bus))["bus"]).toEqual([
+      { about: "bus", state: "ok", says: "NATS offers JetStream; the first instance creates the stream" },
+    ]);
+    const connection = await connect({ port });
+    const { streams } = await jetstreamManager(connection);
+    expect((await streams.list().next()).map(({ config }) => config.name)).toEqual([]);
+    const { schema } = open();
+    await streams.add({ name: `pressmark_${schema}`, subjects: [`pressmark.${schema}.>`] });
+    await connection.close();
+    expect((await examine(bus))["bus"]?.[0]?.says).toMatch(/^NATS carried a message in \d+ ms$/);
+  });
+
+  it("says why NATS cannot be used", async () => {
+    const port = await start(`authorization { user: "pressmark", password: "right" }`);
+    const bare = await start(`accounts { A: { users: [{ user: u, password: p }] } }`);
+    const refused = 'NATS refuses the user, password or token of "server.bus", or their permissions';
+    const cases: readonly (readonly [string, string])[] = [
+      [
+        "nats://127.0.0.1:1",
+        'NATS is not reachable at present: "connection refused"; check "server.bus" and the server',
+      ],
+      ["nats://nowhere.invalid", 'NATS is not reachable at present: "getaddrinfo ENOTFOUND nowhere.invalid"'],
+      [`nats://127.0.0.1:${port}`, refused],
+      [`nats://pressmark:wrong@127.0.0.1:${port}`, refused],
+      [`nats://u:p@127.0.0.1:${bare}`, 'start nats-server with "-js"'],
+    ];
+    for (const [bus, says] of cases)
+      expect((await examine(bus))["bus"], bus).toEqual([
+        { about: "bus", state: "broken", says: expect.stringContaining(says) },
+      ]);
+  });
+
+  it("says that the user may not read the stream", async () => {
+    const { schema } = open();
+    const mayNot = `permissions: { publish: { deny: "$JS.API.CONSUMER.>" } }`;
+    const port = await start(
+      `authorization { users: [{ user: admin, password: a }, { user: some, password: s, ${mayNot} }] }`,
+    );
+    const connection = await connect({ port, user: "admin", pass: "a" });
+    await (
+      await jetstreamManager(connection)
+    ).streams.add({
+      name: `pressmark_${schema}`,
+      subjects: [`pressmark.${schema}.>`],
+    });
+    await connection.close();
+    expect((await examine(`nats://some:s@127.0.0.1:${port}`))["bus"]?.[0]).toMatchObject({
+      state: "broken",
+      says: expect.stringContaining("or their permissions"),
     });
   });
 });

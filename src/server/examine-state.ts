@@ -8,6 +8,7 @@ import type { SharedDatabase } from "../state/database.ts";
 import { listInstances } from "../state/instances.ts";
 import { readMigrations } from "../state/migrate.ts";
 import { isContract, type MigrationState } from "../state/migrations.ts";
+import { findNatsStream } from "../state/find-nats-stream.ts";
 import { openBus } from "../state/open-bus.ts";
 import { openDatabase } from "../state/open-database.ts";
 import type { CheckResult } from "./examine.ts";
@@ -31,12 +32,13 @@ export async function examineState(
     database = openDatabase({ url: state, runtime: quiet, timeoutMs: patienceMs, maxConnections: 2 });
     const reached = await examineDatabase(database, quiet);
     const tables = await readMigrations(database, sharedMigrations);
-    const findings = [...reached, examineTables(database.schema, tables), await examineNotify(database, quiet, signal)];
-    if (tables.applied.length === 0) return findings;
+    const hasTables = tables.applied.length > 0;
     return [
-      ...findings,
-      await examineBus(database, bus, quiet, signal),
-      ...examineInstances(await listInstances(database)),
+      ...reached,
+      examineTables(database.schema, tables),
+      await examineNotify(database, quiet, signal),
+      (await examineMissingBus(database.schema, bus, hasTables)) ?? (await examineBus(database, bus, quiet, signal)),
+      ...(hasTables ? examineInstances(await listInstances(database)) : []),
     ];
   } catch (cause) {
     return [{ about: "state", state: "broken", says: toResourceError(cause).message }];
@@ -126,6 +128,25 @@ async function examineNotify(
   }
 }
 
+/** A bus that does not exist yet is not created. Undefined if it exists. */
+async function examineMissingBus(
+  schema: string,
+  url: string | undefined,
+  hasTables: boolean,
+): Promise<CheckResult | undefined> {
+  const about = "bus";
+  if (url === undefined)
+    return hasTables
+      ? undefined
+      : { about, state: "ok", says: "PostgreSQL carries the changes; the first instance creates the tables" };
+  try {
+    if (await findNatsStream(url, schema)) return undefined;
+    return { about, state: "ok", says: "NATS offers JetStream; the first instance creates the stream" };
+  } catch (cause) {
+    return { about, state: "broken", says: toResourceError(cause).message };
+  }
+}
+
 async function examineBus(
   database: SharedDatabase,
   url: string | undefined,
@@ -138,8 +159,11 @@ async function examineBus(
   // One topic for all: each has a row of its own, which stays.
   const topic = "doctor";
   const mark = randomUUID();
+  /** Why the bus is not connected: it only logs that, and tries again. */
+  let fault: unknown;
+  const log: Runtime["log"] = (_level, _message, facts) => void (fault = facts?.["cause"] ?? fault);
   try {
-    const bus = await openBus({ url, database, runtime, instance: "doctor" });
+    const bus = await openBus({ url, database, runtime: { ...runtime, log }, instance: "doctor" });
     try {
       const began = runtime.monotonicMs();
       const { promise: heard, resolve } = Promise.withResolvers<void>();
@@ -165,9 +189,7 @@ async function examineBus(
       await bus.close();
     }
   } catch (cause) {
-    const advice =
-      url === undefined ? undefined : "check server.bus, that NATS runs there, and that JetStream is enabled";
-    return { about, state: "broken", says: toResourceError(cause).message, advice };
+    return { about, state: "broken", says: toResourceError(fault ?? cause).message };
   }
 }
 

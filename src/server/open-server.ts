@@ -20,7 +20,7 @@ import type { ActivityLog } from "./activity-log.ts";
 import { buildServer } from "./build-server.ts";
 import { cleanUp } from "./clean-up.ts";
 import type { ConfigFile } from "./config-file.ts";
-import { loadCursorKey, loadSharedCursorKey } from "./cursor-key.ts";
+import { freshCursorKey, loadCursorKey, loadSharedCursorKey } from "./cursor-key.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { createFolderConfig } from "./folder-config.ts";
 import type { ServedMount } from "./locate.ts";
@@ -47,6 +47,8 @@ export interface OpenServerOptions {
   readonly pickerApp?: string;
   /** Called when a changed config took effect. */
   readonly reloaded?: () => void;
+  /** @internal What instances share is only read, and nothing is created for it: for doctor. */
+  readonly readsShared?: boolean;
 }
 
 /** Members marked as internal are for the command `pressmark`, and are not in the published types. */
@@ -98,7 +100,7 @@ export interface Server {
 }
 
 export async function openServer(options: OpenServerOptions): Promise<Server> {
-  const { folders, from, env, live = false } = options;
+  const { folders, from, env, live = false, readsShared = false } = options;
   const log = createRecentLines(options.err);
   const plain = createRuntime(log, logLevel(env), undefined, logFormat(env));
   const systemPaths = systemPathsOf(env);
@@ -111,7 +113,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const file = origin && (await openFile(origin, { from, env, stateFolder: state }, plain));
   const { config, project } = file ?? (await createFolderConfig(folders, from, plain));
   const runtime = file?.runtime ?? plain;
-  const shared = await openSharedOf(config, runtime, live);
+  const shared = readsShared ? await readSharedOf(config, runtime) : await openSharedOf(config, runtime, live);
   try {
     const server = await buildServer({
       config,
@@ -120,7 +122,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       runtime,
       stateFolder: state,
       cacheFolder: cacheFolder(systemPaths),
-      cursorKey: shared ? await sharedCursorKey(shared) : loadCursorKey(state, plain),
+      cursorKey: readsShared ? freshCursorKey : shared ? await sharedCursorKey(shared) : loadCursorKey(state, plain),
       currentFolder: currentFolder(options),
       shared,
       live,
@@ -144,6 +146,12 @@ async function openSharedOf(
   if (server.state === undefined) return undefined;
   const { commandStartMs, openShared } = await import("./open-shared.ts");
   return openShared(server, { runtime, config: file, startMs: live ? undefined : commandStartMs });
+}
+
+async function readSharedOf({ server }: Pick<Config, "server">, runtime: Runtime): Promise<SharedState | undefined> {
+  if (server.state === undefined) return undefined;
+  const { readSharedState } = await import("../state/read-shared-state.ts");
+  return readSharedState(server.state, runtime);
 }
 
 async function sharedCursorKey({ store }: SharedState): Promise<() => Uint8Array> {

@@ -91,7 +91,7 @@ export async function connectNats(
       try {
         return await manager.streams.info(name);
       } catch (cause) {
-        if (apiCodeOf(cause) !== streamNotFound) throw cause;
+        if (!isStreamMissing(cause)) throw cause;
       }
       // Another instance may create it at the same time: that is no error, because the settings are equal.
       return manager.streams.add({
@@ -138,9 +138,14 @@ export function toNatsError(cause: unknown): ResourceError {
   const { name, message } = cause instanceof Error ? cause : { name: "", message: String(cause) };
   if (/authorization|authentication|permissions?/i.test(`${name} ${message}`))
     return lastingFailure('NATS refuses the user, password or token of "server.bus", or their permissions', cause);
-  if (/jetstream not enabled|no responders/i.test(`${name} ${message}`))
+  if (/jetstream (?:is )?not enabled|no responders/i.test(`${name} ${message}`))
     return unavailable('NATS offers no JetStream at present; if it stays so, start nats-server with "-js"', cause);
   return unavailable(`NATS is not reachable at present: ${quote(message)}; check "server.bus" and the server`, cause);
+}
+
+/** Whether the stream of the server does not exist. */
+export function isStreamMissing(cause: unknown): boolean {
+  return apiCodeOf(cause) === streamNotFound;
 }
 
 /** Whether the message was expected after another one than the last of its subject. */

@@ -16,11 +16,13 @@ export interface DatabaseOptions {
   readonly timeoutMs?: number;
   /** Besides these, one connection for each `listen`. */
   readonly maxConnections?: number;
+  /** The database refuses every change. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Connects on first use. */
 export function openDatabase(options: DatabaseOptions): SharedDatabase {
-  const { runtime, timeoutMs = 10_000, maxConnections = 5 } = options;
+  const { runtime, timeoutMs = 10_000, maxConnections = 5, isReadOnly = false } = options;
   const { target, tls, schema } = parseStateUrl(options.url);
   const pool = createPool('"server.state"', { target, tls, timeoutMs, maxConnections });
   const closing = new AbortController();
@@ -37,7 +39,7 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
       "set local jit = off",
       "set local synchronous_commit = on",
     ].join("; ");
-  const beginWriting = begin("read committed, read write");
+  const beginWriting = begin(`read committed, read ${isReadOnly ? "only" : "write"}`);
   const beginReading = begin("repeatable read, read only");
 
   function refuse(cause: unknown): never {

@@ -18,6 +18,9 @@ import { useDatabase } from "../../state/test-database.ts";
 import { createStand, type RunOptions, type Stand } from "../test-command.ts";
 
 const { missing, open, url, server, runtime } = useDatabase();
+/** A config without `server`. */
+const team =
+  "mounts:\n  notes: { source: file, root: notes }\ncallers:\n  aki: {}\nrules:\n  - { allow: ['caller:aki'] }\n";
 let stand: Stand;
 
 beforeEach(() => {
@@ -217,6 +220,30 @@ describe.skipIf(missing)("pressmark doctor", () => {
     expect(away.code).toBe(1);
     expect(away.out).toMatch(/^BROKEN +state: no database listens there/m);
     expect(away.out + away.err).not.toContain(server().password);
+  });
+
+  it("creates nothing in the database, and examines everything else without the tables", async () => {
+    stand.write("notes/a.md", "text");
+    stand.write("team.yaml", `${team}server:\n  state: \${env:STATE}\n`);
+    const ran = await run(["doctor"]);
+    expect(ran.out).toMatch(/^hint +state tables: \d+ migrations are pending/m);
+    expect(ran.out).toMatch(/^ok +bus: PostgreSQL carries the changes; the first instance creates the tables$/m);
+    expect(ran.out).toMatch(/^ok +mount notes: 1 resources, listed, read and watched$/m);
+    expect(ran.out).toMatch(/aki has no valid token/);
+    expect(await open().query("select from pg_namespace where nspname = $1", [open().schema])).toEqual([]);
+  });
+
+  it("changes no record, knows the shared tokens, and is not listed as an instance", async () => {
+    stand.write("notes/a.md", "text");
+    stand.write("team.yaml", `${team}server:\n  state: \${env:STATE}\n`);
+    await run(["token", "create", "aki"]);
+    const tables = ["migrations", "records", "logs", "leases", "instances"];
+    const contents = () => Promise.all(tables.map((name) => open().query(`select * from ${name} order by 1, 2`)));
+    const before = await contents();
+    const ran = await run(["doctor"]);
+    expect(ran.out).toMatch(/^ok +bus: PostgreSQL carried a message/m);
+    expect(ran.out).not.toContain("aki has no valid token");
+    expect(await contents()).toEqual(before);
   });
 });
 
