@@ -35,6 +35,13 @@ export function fenceDenied(topic: string): ResourceError {
   return denied(`the lease for the topic ${quote(topic)} has another holder; acquire it again before you publish`);
 }
 
+/** It was never sent. */
+export function publishFailed(topic: string, engine: string): ResourceError {
+  return unavailable(
+    `a message of the topic ${quote(topic)} could not be sent to ${engine} within ${publishTimeoutMs / 1000} s; try again`,
+  );
+}
+
 export function publishUnknown(topic: string, engine: string, cause?: unknown): ResourceError {
   return unavailable(
     `it is not known whether ${engine} stored a message of the topic ${quote(topic)}; try again`,

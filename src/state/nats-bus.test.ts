@@ -100,13 +100,16 @@ describe("a bus in NATS", () => {
     const logged: string[] = [];
     const bus = await open(`nats://pressmark:the-wrong-one@127.0.0.1:${port}`, logged);
     const error = await failureOf(bus.publish({ topic: "a", body: 1, fence: 0 }));
-    expect(error.kind).toBe("unavailable");
+    expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("could not be sent to NATS") });
     expect(logged).toEqual([expect.stringContaining('refuses the user, password or token of "server.bus"')]);
     expect(`${error.message} ${logged.join()}`).not.toContain("the-wrong-one");
   });
 
-  it("says that JetStream is not turned on", async () => {
-    const server = await start(`accounts { A: { users: [{ user: u, password: p }] } }`);
+  it.each([
+    ["for the account", "accounts { A: { users: [{ user: u, password: p }] } }"],
+    ["at all", "authorization { user: u, password: p }\njetstream: false"],
+  ])("says that JetStream is not turned on %s", async (_where, config) => {
+    const server = await start(config);
     const logged: string[] = [];
     const bus = await open(`nats://u:p@127.0.0.1:${server.port}`, logged);
     expect((await failureOf(bus.publish({ topic: "a", body: 1, fence: 0 }))).kind).toBe("unavailable");

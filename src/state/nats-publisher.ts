@@ -4,7 +4,7 @@ import { lastingFailure, ResourceError, shuttingDown, unavailable } from "../err
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { Runtime } from "../runtime.ts";
 import type { BusMessage } from "./bus.ts";
-import { bodyText, fenceDenied, publishTimeoutMs, publishUnknown } from "./bus-limits.ts";
+import { bodyText, fenceDenied, publishFailed, publishTimeoutMs, publishUnknown } from "./bus-limits.ts";
 import type { RaiseFence } from "./raise-fence.ts";
 import { isWrongSequence, type NatsConnection, type StreamNames, toNatsError } from "./nats-connection.ts";
 import { parsePayload, payloadOf, subjectOf, type TopicFences } from "./nats-messages.ts";
@@ -83,10 +83,12 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
     return false;
   }
 
-  async function send(out: Outgoing, until: AbortSignal): Promise<void> {
+  /** Calls `trying` when the message may reach NATS. */
+  async function send(out: Outgoing, until: AbortSignal, trying: () => void): Promise<void> {
     for (;;) {
       try {
         const connection = await unlessAborted(connected(), until);
+        trying();
         // A request does not end when its connection ends. A signal ends the wait, because a promise of the connection would keep memory for every message.
         const isStored = await unlessAborted(attempt(connection, out), connection.ended, () =>
           unavailable("the connection to NATS ended"),
@@ -118,10 +120,11 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
       const deadline = new AbortController();
       const until = AbortSignal.any([signal, deadline.signal]);
       const before = last.get(topic);
+      let isTried = false;
       const sending = (async () => {
         await before?.catch(() => undefined);
         until.throwIfAborted();
-        await send(out, until);
+        await send(out, until, () => (isTried = true));
       })();
       last.set(topic, sending);
       const forget = (): void => void (last.get(topic) === sending && last.delete(topic));
@@ -136,7 +139,8 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
         await unlessAborted(sending, until);
       } catch (cause) {
         if (signal.aborted) throw shuttingDown();
-        throw isLate ? publishUnknown(topic, "NATS") : toNatsError(cause);
+        if (!isLate) throw toNatsError(cause);
+        throw isTried ? publishUnknown(topic, "NATS") : publishFailed(topic, "NATS");
       } finally {
         deadline.abort();
       }

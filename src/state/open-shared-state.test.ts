@@ -128,7 +128,9 @@ describe.skipIf(missing)("the shared state", () => {
   it("gives up after a time, and says what to do without the password", async () => {
     const absent = url().replace(`:${server().port}/`, ":1/");
     const error = await failureOf(start({ state: absent, startMs: 50 }));
-    expect(error.message).toMatch(/could not be used .* no database listens there.*; start it, check "server.state"/);
+    expect(error.message).toMatch(
+      /could not be used for 0 s: no database listens there; check that it runs, and check "server.state"; then start again$/,
+    );
     expect(error.passing).toBe(false);
     expect(`${error.stack} ${logged.join()}`).not.toContain(server().password);
   });

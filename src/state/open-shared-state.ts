@@ -89,7 +89,7 @@ async function prepare({ state, runtime, facts, migrations, signal, startMs }: P
         if (!(cause instanceof ResourceError) || !cause.passing) throw cause;
         if (runtime.monotonicMs() >= untilMs)
           throw lastingFailure(
-            `the shared database could not be used for ${Math.round(startMs / 1000)} s: ${cause.message}; start it, check "server.state", and start again`,
+            `the shared database could not be used for ${Math.round(startMs / 1000)} s: ${cause.message}; then start again`,
             cause,
           );
         if (!isLogged)
