@@ -1,5 +1,6 @@
 /** The URL of the NATS servers, as in `server.bus`. It may contain a password or a token, so it is never shown. */
 import { invalid } from "../errors.ts";
+import { checkParameters } from "./check-parameters.ts";
 
 export interface NatsTarget {
   /** `host:port` */
@@ -22,10 +23,8 @@ export function parseNatsUrl(text: string): NatsTarget {
   if (!parsed) throw invalid(`"server.bus" is not usable; it must look like ${form}`);
   const [, scheme, credentials, hosts = "", query = ""] = parsed;
   const servers = hosts.split(",").map(withPort);
+  checkParameters("server.bus", query, ["replicas", "ca"]);
   const given = new URLSearchParams(query);
-  for (const name of given.keys())
-    if (name !== "replicas" && name !== "ca")
-      throw invalid('"server.bus" has an unknown parameter; known are: replicas, ca');
   const replicas = Number(given.get("replicas") ?? 1);
   if (!Number.isInteger(replicas) || replicas < 1 || replicas > 5)
     throw invalid('"replicas" in "server.bus" must be a number from 1 to 5');

@@ -1,6 +1,7 @@
 /** The URL of the shared database, as in `server.state`. Never shown. */
 import { parseUrl, tlsAttempts, type Target, type TlsAttempts } from "../backends/postgres/url.ts";
 import { invalid, ResourceError } from "../errors.ts";
+import { checkParameters } from "./check-parameters.ts";
 
 export interface StateUrl {
   readonly target: Target;
@@ -9,6 +10,22 @@ export interface StateUrl {
 }
 
 const defaultSchema = "pressmark";
+
+/** Those of the connection are read by `parseUrl`. */
+const parameters: readonly string[] = [
+  "schema",
+  "sslmode",
+  "sslrootcert",
+  "ssl",
+  "host",
+  "port",
+  "user",
+  "password",
+  "dbname",
+  "application_name",
+  "channel_binding",
+  "gssencmode",
+];
 
 /** Parameters of the URL: `schema` (default: pressmark), `sslmode` and `sslrootcert` (a file). Throws errors that contain nothing secret. */
 export function parseStateUrl(text: string): StateUrl {
@@ -33,7 +50,9 @@ export function databaseOf(text: string): { readonly url: string; readonly ca?: 
 
 function ownParameters(text: string): { readonly schema: string; readonly authority?: string; readonly rest: string } {
   const at = text.indexOf("?");
-  const given = new URLSearchParams(at === -1 ? "" : text.slice(at + 1));
+  const query = at === -1 ? "" : text.slice(at + 1);
+  checkParameters("server.state", query, parameters);
+  const given = new URLSearchParams(query);
   const schema = given.get("schema") ?? defaultSchema;
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith("pg_"))
     // Without the value: it is part of the password if that contains a question mark.
