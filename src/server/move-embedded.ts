@@ -1,9 +1,6 @@
 /** Copies what a single server has stored on this machine into the shared state. */
-import { readFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import { join } from "node:path";
-import { createOAuthStore } from "../auth/builtin/oauth-store.ts";
 import { oauthKey, oauthKind } from "../auth/builtin/shared-oauth-store.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase } from "../state/database.ts";
@@ -12,11 +9,10 @@ import { moveRecord } from "../state/move-record.ts";
 import type { RecordValue, Store } from "../state/store.ts";
 import { auditFolder, readAuditLog } from "./audit-log.ts";
 import { cursorKeyName, keyKind } from "./cursor-key.ts";
-import { createSavedSets } from "./sets/saved-sets.ts";
+import { readEmbedded } from "./embedded-state.ts";
 import { setKey, setKind, toSetRecord } from "./sets/shared-sets.ts";
 import { auditName } from "./shared-audit-log.ts";
 import { tokenKind } from "./shared-token-store.ts";
-import { createTokenStore } from "./token-store.ts";
 
 interface MoveOptions {
   readonly store: Store;
@@ -37,12 +33,8 @@ export interface MovedState {
 
 /** Can be repeated: what is in the shared state is never replaced. The files stay. */
 export async function moveEmbedded(options: MoveOptions): Promise<readonly MovedState[]> {
-  const { store, database, stateFolder, config, runtime } = options;
-  const tokens = createTokenStore(stateFolder, config).list();
-  const sets = createSavedSets(stateFolder, { config }, runtime).all();
-  const key = cursorKeyOf(stateFolder);
-  const signIns = createOAuthStore(stateFolder, config, runtime.now).read();
-  const hasSignIns = signIns.keys.length > 0 || Object.keys(signIns.passwords).length > 0;
+  const { store, database, runtime } = options;
+  const { tokens, sets, cursorKey: key, signIns } = readEmbedded(options);
   const isNew = { ifVersion: undefined };
 
   return [
@@ -53,7 +45,7 @@ export async function moveEmbedded(options: MoveOptions): Promise<readonly Moved
     await copied("cursor key", key ? [key] : [], async (each) =>
       Boolean(await store.put(keyKind, cursorKeyName, { key: Buffer.from(each).toString("base64") }, isNew)),
     ),
-    await copied("sign-ins", hasSignIns ? [signIns] : [], async (each) =>
+    await copied("sign-ins", signIns ? [signIns] : [], async (each) =>
       Boolean(await store.put(oauthKind, oauthKey, { ...each }, isNew)),
     ),
     await moveAudit(options),
@@ -82,15 +74,6 @@ async function moveAudit({ database, stateFolder, config }: MoveOptions): Promis
   }
   const moved = await moveLog(database, auditName, origin, entries);
   return { what: "audit entries", moved, present: total - moved };
-}
-
-function cursorKeyOf(stateFolder: string): Uint8Array | undefined {
-  try {
-    return readFileSync(join(stateFolder, "cursor-key"));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw cause;
-  }
 }
 
 function withoutUndefined(value: object): RecordValue {

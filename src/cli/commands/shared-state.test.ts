@@ -1,5 +1,5 @@
 /** The commands for the shared state, on a real PostgreSQL: migrate, backup and restore. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createOAuthStore, type OAuthState } from "../../auth/builtin/oauth-store.ts";
@@ -184,6 +184,33 @@ describe.skipIf(missing)("pressmark migrate", () => {
     let kept = 0;
     for await (const _entry of readAuditLog(folder)) kept += 1;
     expect(kept).toBe(1310);
+  });
+
+  it("says where it looked if nothing is stored there, and takes the former path of the config", async () => {
+    const { state } = await fillEmbedded();
+    stand.write("moved.yaml", "server:\n  state: ${env:STATE}\n");
+    const old = join(stand.folder, "team.yaml");
+    rmSync(old);
+    const moved = (...words: string[]) =>
+      stand.run(["migrate", "--from-embedded", ...words, "--config", "moved.yaml"], { env: { STATE: url() } });
+    const none = await moved();
+    expect(none.code).toBe(0);
+    expect(none.err).toBe(
+      `pressmark: nothing is stored for the config "${join(stand.folder, "moved.yaml")}" in "${state}"; name the config of the server with --from-config; tokens or sets are stored for "${old}"\n`,
+    );
+    const tried = await moved("--from-config", "team.yaml", "--dry-run");
+    expect(tried).toMatchObject({ code: 0, err: "" });
+    expect(tried.out).toMatch(/tokens: 1 on this machine\nsets: 2 on.*\nsign-ins: 1 on.*\naudit entries: 1300 on.*\n$/);
+    await withStore(async (store) => expect(await store.list("tokens")).toEqual([]));
+    const copied = await moved("--from-config", "team.yaml");
+    expect(copied).toMatchObject({ code: 0, err: "" });
+    expect(copied.out).toContain("tokens: 1 copied\nsets: 2 copied\n");
+  });
+
+  it("names the state folder if nothing is stored there at all", async () => {
+    const ran = await run(["migrate", "--from-embedded", "--dry-run"]);
+    expect(ran.err).toContain("run it as the user and with the state folder (XDG_STATE_HOME) of the server");
+    expect((await run(["migrate", "--from-config", "old.yaml"])).err).toContain("--from-config needs --from-embedded");
   });
 
   it("needs server.state, and says so", async () => {
