@@ -22,6 +22,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+it("the container has every optional package that a config can need", () => {
+  const text = readFileSync(deploy("container/Containerfile"), "utf8").replaceAll("\\\n", "");
+  const installed = /^ARG PACKAGES="(.*)"$/m.exec(text)?.[1]?.split(" ") ?? [];
+  const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly peerDependencies: Readonly<Record<string, string>>;
+  };
+  // vitest is for the tests of own sources.
+  expect(Object.keys(peerDependencies).filter((name) => name !== "vitest" && !installed.includes(name))).toEqual([]);
+});
+
 describe.skipIf(spawnSync("systemd-analyze").error)("the service", () => {
   let unit: string;
   beforeAll(() => {
