@@ -8,7 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { invalid, quote } from "../errors.ts";
+import { invalid, quote, type ResourceError } from "../errors.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import type { Call, Resources } from "../resources.ts";
 import type { RemoteTools } from "./remote-tools.ts";
@@ -52,6 +52,11 @@ export interface ConnectOptions {
   readonly connected?: (connection: ClientConnection) => void;
   /** Called when notifications may have been missed, though the connection holds. */
   readonly missed?: () => void;
+  /**
+   * @internal Called once for each reason why a lost watch cannot be restored. If it returns true, every watch ends with it. Default: it is tried
+   * again, because a server or a right may come back.
+   */
+  readonly watchLost?: (failure: ResourceError) => boolean;
   /** Owner of private cached responses: connections with the same identity belong to the same person. Default: a separate one. */
   readonly identity?: string;
 }
@@ -169,6 +174,7 @@ export function createRemoteServer(
     timeoutMs,
     patience,
     now,
+    lost: options.watchLost,
     changed: (change) => (change.kind === "updated" ? cache.forget(server, change.uri) : cache.forgetLists(server)),
   });
   let info: RemoteServerInfo | undefined;

@@ -6,6 +6,7 @@ import { wait } from "../lib/wait.ts";
 import type { Call, Change, Watch, WatchFilter } from "../resources.ts";
 import type { ClientConnection, Reconnecting, Patience } from "./reconnect.ts";
 import { createListening } from "./listening.ts";
+import { toRemoteError } from "./remote-error.ts";
 import type { RemoteWatch } from "./remote-watch.ts";
 import { createRemoteSubscriptions } from "./subscriptions.ts";
 
@@ -21,6 +22,8 @@ interface RemoteWatcherOptions {
   readonly timeoutMs: number;
   readonly patience: Patience;
   readonly now: () => number;
+  /** Called once for each reason why a lost watch cannot be restored. If it returns true, every watch ends with it; else it is tried again. */
+  readonly lost?: ((failure: ResourceError) => boolean) | undefined;
 }
 
 interface HeldWatch {
@@ -34,7 +37,8 @@ interface HeldWatch {
 const steadyMs = 1000;
 const listChanged: Change = { kind: "list-changed" };
 
-export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }: RemoteWatcherOptions): RemoteWatcher {
+export function createRemoteWatcher(options: RemoteWatcherOptions): RemoteWatcher {
+  const { link, changed, timeoutMs, patience, now, lost } = options;
   const held = new Set<HeldWatch>();
   const byUri = new Map<string, Set<HeldWatch>>();
   /** URIs that were watched and did not exist when the watch was restored. */
@@ -112,6 +116,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     if (isArming) return;
     isArming = true;
     let waitMs = backoff.ended();
+    let told: string | undefined;
     while (held.size > 0 && !closing.signal.aborted) {
       if (waitMs > 0) await wait(waitMs, closing.signal).catch(() => undefined);
       try {
@@ -129,6 +134,10 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
       } catch (cause) {
         // Retried when a connection is possible, or with growing delays.
         waitMs = retryAfterOf(cause) ?? backoff.ended();
+        const failure = toRemoteError(cause, closing.signal);
+        if (closing.signal.aborted || failure.message === told) continue;
+        told = failure.message;
+        if (lost?.(failure)) failAll(failure);
       }
     }
     isArming = false;
@@ -162,6 +171,13 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
       left.push(uri);
     }
     return left;
+  }
+
+  function failAll(failure: ResourceError): void {
+    for (const watch of held) {
+      leave(watch);
+      watch.reader.end(failure);
+    }
   }
 
   function end(watch: HeldWatch): void {

@@ -14,12 +14,16 @@ beforeEach(() => {
 
 afterEach(() => stand.remove());
 
-/** A running watch and its output. */
+/** A running command and its output. */
 function start(words: readonly string[], options: RunOptions = {}) {
+  return begin(["watch", ...words], options);
+}
+
+function begin(words: readonly string[], options: RunOptions = {}) {
   const stop = new AbortController();
   let said = "";
   let listeners: (() => void)[] = [];
-  const ended = stand.run(["watch", ...words], {
+  const ended = stand.run(words, {
     ...options,
     signal: stop.signal,
     heard(text) {
@@ -32,7 +36,7 @@ function start(words: readonly string[], options: RunOptions = {}) {
   const until = async (text: string): Promise<void> => {
     while (!said.includes(text)) await new Promise<void>((resolve) => listeners.push(resolve));
   };
-  return { until, ended, stop: () => stop.abort() };
+  return { until, ended, said: () => said, stop: () => stop.abort() };
 }
 
 describe("watch", () => {
@@ -150,5 +154,40 @@ describe("watch without arguments", () => {
     await watch.until(`changed  ${stand.base}docs/a.txt\n`);
     watch.stop();
     expect((await watch.ended).code).toBe(0);
+  });
+});
+
+/** A server, and a watch of it with a token. */
+async function watchServed() {
+  stand.write("team.yaml", "mounts:\n  docs: { source: file, root: docs }\ncallers:\n  aki: {}\n");
+  const config = ["--config", "team.yaml"];
+  const server = begin(["serve", "--port", "0", ...config]);
+  await server.until("/mcp");
+  const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(server.said())![0];
+  const token = (await stand.run(["token", "create", "aki", ...config])).out.trim();
+  const watch = start(["--server", url, "--header", `Authorization: Bearer ${token}`]);
+  await watch.until("watching 2 resources and the list;");
+  return { server, watch, revoke: () => stand.run(["token", "revoke", "aki", ...config]) };
+}
+
+describe("watch of a server that requires a token", () => {
+  it("ends with the reason when the token is revoked", async () => {
+    const { server, watch, revoke } = await watchServed();
+    expect((await revoke()).code).toBe(0);
+    const { code, err } = await watch.ended;
+    server.stop();
+    await server.ended;
+    expect(code).toBe(3);
+    expect(err).toContain("pressmark: the server denied access; check the token\n");
+  });
+
+  it("says once that the server is away, and tries again", async () => {
+    const { server, watch } = await watchServed();
+    server.stop();
+    await server.ended;
+    await watch.until("changes are not reported at present, trying again: the server at http://127.0.0.1:");
+    watch.stop();
+    const { code, err } = await watch.ended;
+    expect([code, err.match(/trying again/g)?.length]).toEqual([0, 1]);
   });
 });

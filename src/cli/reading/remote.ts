@@ -1,5 +1,6 @@
 /** Connects the reading commands to another server. */
-import { notFound, ResourceError } from "../../errors.ts";
+import type { Writable } from "node:stream";
+import { notFound, ResourceError, toResourceError } from "../../errors.ts";
 import { encodeReadableUri } from "../../lib/readable-uri.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
 import { spellingsOf, withoutSlash } from "../../server/locate.ts";
@@ -17,7 +18,7 @@ const openingMs = 60_000;
 export async function openRemote(
   server: string,
   header: readonly string[],
-  world: Pick<CommandContext, "folder" | "env" | "version">,
+  world: RemoteWorld,
 ): Promise<ResourceAccess> {
   const pressmark = await connectTo(server, header, world);
   const roots = await findRoots(pressmark).catch(async (cause: unknown) => {
@@ -32,12 +33,21 @@ export async function openRemote(
   };
 }
 
-async function connectTo(
-  server: string,
-  header: readonly string[],
-  { folder, env, version }: Pick<CommandContext, "folder" | "env" | "version">,
-) {
-  const options = { client: { name: "pressmark", version } };
+interface RemoteWorld extends Pick<CommandContext, "folder" | "env" | "version"> {
+  readonly err: Pick<Writable, "write">;
+}
+
+async function connectTo(server: string, header: readonly string[], { folder, env, version, err }: RemoteWorld) {
+  const options = {
+    client: { name: "pressmark", version },
+    watchLost(failure: ResourceError) {
+      // A token that was revoked does not become valid again.
+      if (failure.kind === "denied") return true;
+      const { message } = toResourceError(explainUnreachable(failure, server));
+      err.write(`pressmark: changes are not reported at present, trying again: ${message}\n`);
+      return false;
+    },
+  };
   const isAddress = /^https?:/i.test(server);
   if (!isAddress && header.length > 0)
     throw new UsageError("--header works only with a URL; a program reads its settings from the environment");

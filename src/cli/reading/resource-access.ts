@@ -55,7 +55,7 @@ export async function openResourceAccess(
     if (folder.length > 0 || config !== undefined)
       throw new UsageError("--server cannot be combined with --folder or --config");
     const { openRemote } = await import("./remote.ts");
-    return openRemote(server, header, { folder: from, env, version });
+    return openRemote(server, header, { folder: from, env, version, err });
   }
   if (header.length > 0) throw new UsageError("--header works only with --server");
   const { currentFolder, openServer } = await import("../../server/open-server.ts");
