@@ -1,5 +1,5 @@
 /** The config of a command, and where what is stored per config is: in the state folder, or shared by instances. */
-import { ResourceError } from "../errors.ts";
+import { denied, ResourceError } from "../errors.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigOrigin } from "../config/load-config.ts";
 import type { SharedState } from "../state/shared-state.ts";
@@ -41,4 +41,21 @@ export async function serverOf(
   const { loadConfig } = await import("../config/load-config.ts");
   const loaded = await loadConfig(origin, { from, env, stateFolder: state }).catch(() => undefined);
   return loaded && "config" in loaded ? loaded.config.server : {};
+}
+
+/** As `serverOf`, but throws if it is not known where the server stores its state. */
+export async function certainServerOf(
+  origin: ConfigOrigin,
+  state: string,
+  { folder: from, env }: CommandContext,
+): Promise<Config["server"]> {
+  const { loadConfig } = await import("../config/load-config.ts");
+  const loaded = await loadConfig(origin, { from, env, stateFolder: state });
+  if ("untrusted" in loaded || loaded.config.withheld.some(({ settings }) => settings.includes("state")))
+    throw untrustedState();
+  return loaded.config.server;
+}
+
+export function untrustedState(): ResourceError {
+  return denied("server.state of this config is not trusted yet; review it, then run: pressmark trust");
 }

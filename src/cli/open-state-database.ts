@@ -1,5 +1,5 @@
 /** The shared database of the config, for commands that work on it as a whole. */
-import { denied, ResourceError } from "../errors.ts";
+import { ResourceError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase } from "../state/database.ts";
 import type { CommandContext } from "./command.ts";
@@ -24,14 +24,14 @@ export async function withStateDatabase<T>(
   world: CommandContext,
   work: (state: StateDatabase) => Promise<T>,
 ): Promise<T> {
-  const { findConfigState } = await import("./config-state.ts");
+  const { findConfigState, untrustedState } = await import("./config-state.ts");
   const { loadConfig } = await import("../config/load-config.ts");
   const { createRuntime, logLevel } = await import("../server/runtime.ts");
   const { openDatabase } = await import("../state/open-database.ts");
   const { origin, state: stateFolder, file } = await findConfigState(config, world);
   const loaded = await loadConfig(origin, { from: world.folder, env: world.env, stateFolder });
   const withheld = "untrusted" in loaded || loaded.config.withheld.some(({ settings }) => settings.includes("state"));
-  if (withheld) throw denied("server.state of this config is not trusted yet; review it, then run: pressmark trust");
+  if (withheld) throw untrustedState();
   const { server, mounts, faulty, search } = loaded.config;
   const indexed = search.enabled === false ? [] : [...mounts.filter((mount) => mount.search !== false), ...faulty];
   const url = server.state;

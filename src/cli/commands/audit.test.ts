@@ -49,3 +49,15 @@ it("contains created and revoked tokens, not the tokens", async () => {
   expect(out).toMatch(/"what":"token".*"revoked [0-9a-f]{12}"/);
   expect(out).not.toContain(token.trim().slice(4));
 });
+
+it("reads nothing if the config does not say where the log is", async () => {
+  stand.write("team.yaml", "server: { audit: true, stat: x }\n");
+  const broken = await run();
+  expect(broken).toMatchObject({ code: 2, out: "" });
+  expect(broken.err).toContain("server.stat");
+  expect(broken.err).not.toContain("nothing is recorded");
+  stand.write("pressmark.config.yaml", "server: { state: 'postgres://u@h/d' }\n");
+  const untrusted = await stand.run(["audit"]);
+  expect(untrusted).toMatchObject({ code: 3, out: "" });
+  expect(untrusted.err).toContain("server.state of this config is not trusted yet");
+});

@@ -23,7 +23,7 @@ export default defineCommand({
     config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
   },
   async run({ flags }, world) {
-    const { findConfigState, serverOf, withShared } = await import("../config-state.ts");
+    const { certainServerOf, findConfigState, withShared } = await import("../config-state.ts");
     const { readAudit } = await import("../../server/open-audit-log.ts");
     const { origin, state, file } = await findConfigState(flags.config, world);
     const pattern = flags.uri === undefined ? undefined : createGlob(flags.uri);
@@ -33,7 +33,7 @@ export default defineCommand({
       (flags.since === undefined || Date.parse(time) >= flags.since) &&
       (pattern === undefined || (uri !== undefined && pattern.matches(uri)));
     let count = 0;
-    await withShared({ server: await serverOf(origin, state, world), file }, world, async (shared) => {
+    await withShared({ server: await certainServerOf(origin, state, world), file }, world, async (shared) => {
       for await (const entry of await readAudit({ stateFolder: state, config: file, shared })) {
         if (!isWanted(entry)) continue;
         count += 1;
