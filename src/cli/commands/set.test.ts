@@ -40,7 +40,9 @@ describe("set", () => {
       "First day",
     ]);
     expect(added).toMatchObject({ code: 0, err: "" });
-    expect(added.out).toBe(`the set "onboarding" holds 2 resources: ${join(stand.folder, "pressmark.config.yaml")}\n`);
+    expect(added.out).toBe(
+      `the set "onboarding" holds 2 resources, and is stored in ${join(stand.folder, "pressmark.config.yaml")}\n`,
+    );
     const text = () => readFileSync(join(stand.folder, "pressmark.config.yaml"), "utf8");
     expect(text()).toBe(
       `${config}sets:\n  onboarding:\n    title: First day\n    resources:\n      - README.md\n      - docs/b.md\n`,
@@ -59,7 +61,9 @@ describe("set", () => {
 
   it("keeps it in the state folder where there is no config, or where that is a program", async () => {
     const added = await stand.run(["set", "add", "手順", "docs"]);
-    expect(added.out).toMatch(/^the set "手順" holds 1 resource: .*state.pressmark.sets.[0-9a-f]{32}\n$/);
+    expect(added.out).toMatch(
+      /^the set "手順" holds 1 resource, and is stored in .*state.pressmark.sets.[0-9a-f]{32}\n$/,
+    );
     expect((await stand.run(["set"])).out).toBe("手順\n");
     expect(readdirSync(stand.folder)).not.toContain("pressmark.config.yaml");
     expect((await stand.run(["set", "remove", "手順", "docs"])).out).toContain("was removed");

@@ -96,8 +96,8 @@ async function change(
   const { folder: from, env, err } = world;
   const { place, resources } = await changeSet({ name, ...wanted }, { folders: folder, config, from, env, err }, call);
   if (flags.json) return print(world.out, jsonLine({ name, place, resources: resources ?? [] }));
-  const now = resources ? `holds ${formatCount(resources.length, "resource")}` : "was removed";
-  await print(world.out, `the set ${quote(name)} ${now}: ${plain(place)}\n`);
+  const now = resources ? `holds ${formatCount(resources.length, "resource")}, and is stored in` : "was removed from";
+  await print(world.out, `the set ${quote(name)} ${now} ${plain(place)}\n`);
 }
 
 interface ChangeFlags extends ReadingFlags {

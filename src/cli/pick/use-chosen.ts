@@ -106,5 +106,7 @@ async function saveAsSet(
     { folders: folder, config, from, env, err },
     context.call,
   );
-  context.warn(`the set ${quote(name)} holds ${formatCount(resources?.length ?? 0, "resource")}: ${plain(place)}`);
+  context.warn(
+    `the set ${quote(name)} holds ${formatCount(resources?.length ?? 0, "resource")}, and is stored in ${plain(place)}`,
+  );
 }
