@@ -242,6 +242,14 @@ function parseLine(line: string, number: number): Readonly<Record<string, unknow
   throw number === 1 ? invalid("this is not a backup of Pressmark") : damaged(`line ${number} is not JSON`);
 }
 
+/** Throws if this first line is not that of a backup which this version can read. */
+export function checkFirstLine(line: string): void {
+  // The first bytes of gzip, read as UTF-8.
+  if (line.startsWith("\u001f\ufffd"))
+    throw invalid("the backup is compressed; restore it with: gunzip -c FILE | pressmark restore -");
+  checkHeader(parseLine(line, 1));
+}
+
 function checkHeader({ format: named, version }: Readonly<Record<string, unknown>>): void {
   if (named !== format) throw invalid("this is not a backup of Pressmark");
   if (version !== formatVersion)

@@ -1,6 +1,7 @@
 /** The commands for the shared state, on a real PostgreSQL: migrate, backup and restore. */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createOAuthStore, type OAuthState } from "../../auth/builtin/oauth-store.ts";
 import { createSharedOAuthStore } from "../../auth/builtin/shared-oauth-store.ts";
@@ -321,6 +322,28 @@ describe.skipIf(missing)("pressmark backup and restore", () => {
     // The tables do not exist.
     expect((await run(["backup", "new.jsonl"])).err).toContain('run "pressmark migrate"');
     expect(() => statSync(join(stand.folder, "new.jsonl"))).toThrow(/ENOENT/);
+  });
+
+  it("name what is no backup before they look at the schema", async () => {
+    await fillEmbedded();
+    await run(["migrate", "--from-embedded"]);
+    stand.write("notes.txt", "hello\n");
+    stand.write("empty", "");
+    await run(["backup", "state.jsonl"]);
+    stand.write("state.gz", gzipSync(readFileSync(join(stand.folder, "state.jsonl"))));
+    for (const file of ["notes.txt", "empty"])
+      expect((await run(["restore", file])).err).toContain("this is not a backup of Pressmark");
+    expect((await run(["restore", "state.gz"])).err).toContain("gunzip -c FILE | pressmark restore -");
+  });
+
+  it("create no tables for a damaged file", async () => {
+    await fillEmbedded();
+    await run(["migrate", "--from-embedded"]);
+    const { out } = await run(["backup", "-"]);
+    const env = { STATE: `${url()}_other` };
+    const ran = await run(["restore", "-"], { env, input: out.slice(0, -10) });
+    expect(ran.err).toContain("damaged or incomplete");
+    expect(await open().query("select from pg_namespace where nspname = $1", [`${open().schema}_other`])).toEqual([]);
   });
 
   it("change nothing if the file is cut or missing", async () => {
