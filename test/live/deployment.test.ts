@@ -28,8 +28,12 @@ it("the container has every optional package that a config can need", () => {
   const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     readonly peerDependencies: Readonly<Record<string, string>>;
   };
+  // npm would install the newest version of a package, and refuse it if it is beyond the range; below 1.0 that happens with every minor version.
+  const needed = Object.entries(peerDependencies).map(([name, range]) =>
+    range.startsWith("^0.") ? `${name}@${range}` : name,
+  );
   // vitest is for the tests of own sources.
-  expect(Object.keys(peerDependencies).filter((name) => name !== "vitest" && !installed.includes(name))).toEqual([]);
+  expect(needed.filter((each) => each !== "vitest" && !installed.includes(each))).toEqual([]);
 });
 
 describe.skipIf(spawnSync("systemd-analyze").error)("the service", () => {
