@@ -25,6 +25,7 @@ const others = [
   "lists",
   "indexes",
   "follow",
+  "noteChanges",
   "maySee",
   "filesOf",
   "overviewOf",

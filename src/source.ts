@@ -349,6 +349,13 @@ export interface SourceWatching {
    * Absent if `watch` reports everything. Never throws.
    */
   follow(at: Address, call: Call): Promise<void>;
+  /**
+   * Tells the source what another watch of the same backend has reported: that of another instance, or of another open source. Resolves
+   * when every call that begins from now on returns what was true at that report, or later; `maySee` as well. Only then do listeners hear
+   * of the changes, unless it takes seconds. "lost" means that reports may have been missed. Never throws.
+   * Absent if nothing is remembered that only the source's own `watch` brings up to date.
+   */
+  noteChanges(changes: readonly SourceChange[], call: Call): Promise<void>;
 }
 
 /** Operations that callers may run. */

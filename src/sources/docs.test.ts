@@ -501,3 +501,13 @@ describe("problems", () => {
     expect(await (await open()).problems(call())).toEqual([]);
   });
 });
+
+it("no longer finds a directory after another instance has reported that its last document is gone", async () => {
+  write("guide/one.md", english);
+  write("two.md", english);
+  const source = await open();
+  await source.stat({ path: "en/guide" }, call());
+  fs.rmSync(at("guide/one.md"));
+  await source.noteChanges([{ kind: "gone", path: "en/guide/one.md" }], call());
+  await refusal(source.stat({ path: "en/guide" }, call()), ["not-found"], "the directory of a removed document");
+});

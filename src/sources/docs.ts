@@ -202,6 +202,11 @@ export default defineSource<DocsOptions>({
 
       watch: (call) => watchDocuments(files, collection, runtime, call),
 
+      async noteChanges(changes, call) {
+        collection.expire();
+        await files.noteChanges(changes, call);
+      },
+
       filesOf({ path }) {
         const placed = latest?.byAddress.get(path);
         return placed ? visible.filesOf(placed) : wholeFolder;

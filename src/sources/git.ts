@@ -151,6 +151,10 @@ export default defineSource<GitOptions>({
         return answer(watching.watch(AbortSignal.any([signal, closing.signal])));
       },
 
+      async noteChanges() {
+        (await repository.used())?.expireRules();
+      },
+
       async problems({ signal }) {
         const { answer, indexed } = await repository.use();
         return answer(indexed.problems(signal));

@@ -138,6 +138,7 @@ export default defineSource<SkillsOptions>({
       filesOf: ({ path }) => roots.map((each) => ({ path: path === "" ? each.path : `${each.path}/${path}` })),
 
       watch: ({ signal }) => catalogue.watch(signal),
+      noteChanges: (_changes, call) => catalogue.expire(call),
       close: () => catalogue.close(),
     };
   },

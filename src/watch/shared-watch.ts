@@ -40,11 +40,23 @@ interface Run {
   leader?: WatchLeader;
   /** When another instance last said that it listens. */
   othersMs: number;
+  /** In order, while the source notes what they are about. */
+  received: Delivery[];
+  /** How many changes the source notes now. */
+  noting: number;
+}
+
+/** Something for the listeners, and the changes that the source must know of first. */
+interface Delivery {
+  readonly changes: readonly SourceChange[];
+  deliver(): void;
 }
 
 const lost: SourceChange = { kind: "lost" };
 const maxQueued = 10_000;
 const askAgainMs = 500;
+/** Listeners wait no longer for the source. */
+const longestNoteMs = 5000;
 const leadAgainMs = 500;
 
 /** A source that watches for each caller, or only what is followed, is returned unchanged: every instance watches it. */
@@ -65,6 +77,8 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
       listeners: new Set(),
       isSubscribed: false,
       othersMs: -Infinity,
+      received: [],
+      noting: 0,
     };
     const tasks = [receive, compete, stayPresent, endWhenUnused].map((task) =>
       task(started).catch((cause: unknown) => fail(started, cause)),
@@ -76,20 +90,33 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
 
   async function receive(of: Run): Promise<void> {
     const { listeners, ending } = of;
-    const miss = (): void => {
-      for (const { queue, isArmed } of listeners) if (isArmed) queue.push(lost);
+    let isCurrent = false;
+    /** Nobody has told the source what was published before this instance received messages. */
+    const begun = (): void => {
+      if (!isCurrent) passOn(of, [lost], () => undefined);
+      isCurrent = true;
     };
-    const arm = (): void => {
-      for (const listener of listeners) {
-        listener.isArmed = true;
-        listener.armed.resolve();
-      }
-    };
+    const miss = (): void =>
+      passOn(of, [lost], () => {
+        for (const { queue, isArmed } of listeners) if (isArmed) queue.push(lost);
+      });
+    const arm = (): void =>
+      passOn(of, [], () => {
+        for (const listener of listeners) {
+          listener.isArmed = true;
+          listener.armed.resolve();
+        }
+      });
     const message = ({ body }: BusMessage): void => {
+      begun();
       const received = parseWatchMessage(body);
       if (!received) return miss();
-      if (received.kind === "changes") for (const { queue } of listeners) queue.pushAll(received.changes);
-      else if (received.isNew) {
+      if (received.kind === "changes") {
+        const { changes } = received;
+        passOn(of, changes, () => {
+          for (const { queue } of listeners) queue.pushAll(changes);
+        });
+      } else if (received.isNew) {
         miss();
         // A new leader must know that it is needed.
         if (listeners.size > 0) void say(false);
@@ -97,8 +124,54 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
       arm();
     };
     await bus.subscribe(topic, { message, gap: miss }, ending.signal);
+    begun();
     for (const { queue, isOwed } of listeners) if (isOwed) queue.push(lost);
     of.isSubscribed = true;
+  }
+
+  /** First to the source, then to the listeners: they read at once, and hear of a change only once. */
+  function passOn(of: Run, changes: readonly SourceChange[], deliver: () => void): void {
+    if (!whole.noteChanges) return deliver();
+    of.received.push({ changes, deliver });
+    if (of.received.length === 1) void noteReceived(of);
+  }
+
+  async function noteReceived(of: Run): Promise<void> {
+    while (of.received.length > 0) {
+      const changes = of.received.flatMap((each) => each.changes);
+      const count = of.received.length;
+      of.noting = changes.length;
+      if (changes.length > 0) await note(of, changes);
+      of.noting = 0;
+      for (const { deliver } of of.received.slice(0, count)) deliver();
+      of.received.splice(0, count);
+    }
+  }
+
+  /** Resolves when the source has noted them, or after a while: then listeners are told once more. */
+  async function note({ listeners, ending: { signal } }: Run, changes: readonly SourceChange[]): Promise<void> {
+    const enough = new AbortController();
+    const noted = noteChanges(changes, signal);
+    const isNoted = await Promise.race([
+      noted.then(() => true),
+      runtime.wait(longestNoteMs, AbortSignal.any([signal, enough.signal])).then(
+        () => false,
+        () => true,
+      ),
+    ]);
+    enough.abort();
+    if (isNoted) return;
+    void noted.then(() => {
+      for (const { queue, isArmed } of listeners) if (isArmed) queue.push(lost);
+    });
+  }
+
+  async function noteChanges(changes: readonly SourceChange[], signal: AbortSignal): Promise<void> {
+    try {
+      await whole.noteChanges?.(changes, { caller: serverCaller, signal });
+    } catch (cause) {
+      runtime.log("warn", "a source could not note the changes that another instance reported", { mount, cause });
+    }
   }
 
   /** Every instance with listeners competes, so that one of them always leads. */
@@ -210,7 +283,7 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
     };
     if (isClosed || signal.aborted) {
       listener.queue.end();
-      return toWatch(listener.queue, () => undefined);
+      return toWatch(listener.queue, undefined);
     }
     listener.armed.promise.catch(() => undefined);
     const current = (run ??= begin());
@@ -224,7 +297,7 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
     }
     if (!listener.isArmed) listener.isOwed = !current.isSubscribed;
     listener.isArmed = true;
-    return toWatch(listener.queue, () => current.leader);
+    return toWatch(listener.queue, current);
   }
 
   return withMembers(whole, {
@@ -251,13 +324,13 @@ interface PresenceMessage {
   readonly isAsking: boolean;
 }
 
-function toWatch(queue: CoalescingQueue<SourceChange>, leader: () => WatchLeader | undefined): SourceWatch {
+function toWatch(queue: CoalescingQueue<SourceChange>, run: Run | undefined): SourceWatch {
   return {
     [Symbol.asyncIterator]: () => queue,
     get pending() {
-      return queue.size + (leader()?.pending ?? 0);
+      return queue.size + (run?.noting ?? 0) + (run?.leader?.pending ?? 0);
     },
     // Only the instance that watches the source knows.
-    stateOf: (path) => leader()?.stateOf(path) ?? 0,
+    stateOf: (path) => run?.leader?.stateOf(path) ?? 0,
   };
 }

@@ -37,7 +37,7 @@ export interface FolderOptions extends Partial<RuleChoice> {
   readonly pollMs?: number;
 }
 
-type FolderSource = Source & Required<Pick<Source, "stat" | "children" | "watch" | "close">>;
+type FolderSource = Source & Required<Pick<Source, "stat" | "children" | "watch" | "noteChanges" | "close">>;
 
 export function openFolder(
   {
@@ -175,6 +175,10 @@ export function openFolder(
 
     async watch({ signal }) {
       return watching.watch(signal);
+    },
+
+    async noteChanges() {
+      folderRules.expire();
     },
 
     filesOf: ({ path }) => [path === "" ? { path: root } : { folder: root, path }],

@@ -35,6 +35,8 @@ export interface FolderRules {
   outer(): Steps<NameRules>;
   /** Checks the recently used folders again. The number changes when the rules of one of them have changed. */
   generation(): Steps<number>;
+  /** From now on, every rule is checked before it is used. */
+  expire(): void;
   /** Clears all caches. */
   clear(): void;
 }
@@ -336,6 +338,11 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
         if (waiting) yield waiting;
       }
       return changes;
+    },
+
+    expire() {
+      outside = undefined;
+      trustedFromMs = monotonicMs();
     },
 
     clear() {

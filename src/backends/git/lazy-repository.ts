@@ -8,6 +8,8 @@ import type { GitRepository } from "./repository.ts";
 interface LazyRepository<T> {
   /** An open one is returned without a promise: files are often read by the thousand. */
   use(): Maybe<T>;
+  /** Undefined if nothing has been requested yet, or if it could not be opened. */
+  used(): Promise<T | undefined>;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,10 @@ export function createLazyRepository<T extends Pick<OpenRepository, "confine" | 
     return opened;
   }
 
+  async function used(): Promise<T | undefined> {
+    return opening?.catch(() => undefined);
+  }
+
   return {
     use() {
       if (isClosed) throw shuttingDown();
@@ -42,9 +48,11 @@ export function createLazyRepository<T extends Pick<OpenRepository, "confine" | 
       return opened;
     },
 
+    used,
+
     async close() {
       isClosed = true;
-      await (await opening?.catch(() => undefined))?.close();
+      await (await used())?.close();
     },
   };
 }

@@ -46,6 +46,8 @@ export interface OpenRepository {
   seenBy(visible: VisibleFiles, readIndexState: (signal: AbortSignal) => Promise<string>): OpenRepository;
   /** Throws if the repository now refers to a location that it did not refer to when it was opened. */
   confine(): void;
+  /** From now on, folder rules are checked before they are used. */
+  expireRules(): void;
   /** All files below a folder at a ref. */
   filesAt(ref: string, folder: readonly string[]): Promise<FileBelow[]>;
   /** The result, or an error in our own words: messages of git may contain paths. */
@@ -139,6 +141,7 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     maxBytes,
     seenBy: (...partial) => ({ ...opened, ...show(partial) }),
     confine: mirror.confine,
+    expireRules: folderRules.expire,
     filesAt: async (ref, folder) => filesBelow(await refs.resolve(ref), folder),
 
     async answer(work) {

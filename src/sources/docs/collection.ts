@@ -10,13 +10,15 @@ import { type DocumentFormat, documentFormatOf } from "./formats.ts";
 import type { VisibleDocuments } from "./visible.ts";
 import { describeDocument, type DocumentHead, headBytes, type HeadOptions } from "./head.ts";
 
-export type DocumentFiles = Required<Pick<Source, "list" | "read" | "stat" | "watch" | "close">>;
+export type DocumentFiles = Required<Pick<Source, "list" | "read" | "stat" | "watch" | "noteChanges" | "close">>;
 
 export interface DocumentCollection {
   /** The documents at present, or as they were at most this long ago, that the caller may see. */
   look(call: Pick<Call, "caller" | "signal">, maxAgeMs?: number): Promise<Arrangement>;
   /** The document at an address in its current state, or a directory with its names. Undefined if there is neither. */
   find(address: string, call: Call): Promise<FoundDocument | undefined>;
+  /** From now on, only a check that begins later counts. */
+  expire(): void;
   close(): void;
 }
 
@@ -52,6 +54,7 @@ export function createCollection({
   let arrangement: Arrangement | undefined;
   let begunMs = -Infinity;
   let tookMs = 0;
+  let validFromMs = -Infinity;
   let running: Promise<Arrangement> | undefined;
   let next: Promise<Arrangement> | undefined;
   let saidMany = false;
@@ -148,9 +151,13 @@ export function createCollection({
     }
   }
 
+  function isValid(): boolean {
+    return begunMs > validFromMs;
+  }
+
   async function look({ caller, signal }: Pick<Call, "caller" | "signal">, maxAgeMs = 0): Promise<Arrangement> {
     const isRecent = performance.now() - begunMs < maxAgeMs;
-    const all = arrangement && isRecent ? arrangement : await unlessAborted(begin(), signal, cancelled);
+    const all = arrangement && isRecent && isValid() ? arrangement : await unlessAborted(begin(), signal, cancelled);
     return visible.of(all, caller);
   }
 
@@ -192,9 +199,14 @@ export function createCollection({
     look,
 
     async find(address, callerCall) {
-      const known = arrangement ? await visible.of(arrangement, callerCall.caller) : await look(callerCall);
+      const known =
+        arrangement && isValid() ? await visible.of(arrangement, callerCall.caller) : await look(callerCall);
       const found = await findIn(known, address, callerCall);
       return found ?? findIn(await lookAgain(callerCall), address, callerCall);
+    },
+
+    expire() {
+      validFromMs = performance.now();
     },
 
     close: () => closing.abort(),

@@ -89,6 +89,10 @@ export function openRefFiles(options: RefFilesOptions, runtime: Runtime): Docume
       })();
     },
 
+    async noteChanges() {
+      (await opened.used())?.expireRules();
+    },
+
     close: opened.close,
   };
 }

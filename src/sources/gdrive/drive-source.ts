@@ -106,6 +106,16 @@ export function createDriveSource(
   let lately: { readonly folder: string; readonly seq: number; readonly entries: readonly Entry[] } | undefined;
 
   const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
+  async function untilFresh(asking: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([asking, closing.signal]);
+    while (!signal.aborted)
+      try {
+        return await fresh(signal);
+      } catch {
+        await runtime.wait(pollMs, signal).catch(() => undefined);
+      }
+  }
+
   /** Undefined also while it may be from an old listing, and have moved or been removed since. */
   const currentRow = (id: string) => (sync.hasCaughtUp ? ledger.row(id) : undefined);
 
@@ -302,6 +312,12 @@ export function createDriveSource(
     },
 
     watch: ({ signal }) => following.watch(signal),
+
+    async noteChanges(_changes, { signal }) {
+      sync.expire();
+      // Who may see a file is judged without waiting: listeners would not hear of a file that is not known yet.
+      if (isJudged) await untilFresh(signal);
+    },
 
     ...(isJudged && { maySee }),
 

@@ -42,6 +42,39 @@ describe("following", () => {
     ledger.close();
   });
 
+  it("does not count a run that began before the state expired", async () => {
+    fake.put("a", { content: "1", name: "a" });
+    const ledger = await openFresh();
+    const api = drive.api();
+    const [answered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isHolding = false;
+    const sync = drive.sync(ledger, {
+      api: {
+        ...api,
+        async changes(...asked) {
+          const page = await api.changes(...asked);
+          if (isHolding) {
+            answered.resolve();
+            await held.promise;
+          }
+          return page;
+        },
+      },
+    });
+    await sync.now(signal);
+    isHolding = true;
+    const before = sync.now(signal);
+    await answered.promise;
+    fake.put("b", { content: "1", name: "b" });
+    sync.expire();
+    const after = sync.within(60_000, signal);
+    held.resolve();
+    await before;
+    await after;
+    expect(Object.keys(known(ledger))).toEqual(["a", "b"]);
+    ledger.close();
+  });
+
   it("does not count a run as recent after the clock was set back", async () => {
     const { runtime, setWallClock } = createClock();
     fake.put("a", { content: "1", name: "a" });

@@ -33,6 +33,8 @@ export interface Sync {
   now(signal: AbortSignal): Promise<void>;
   /** Like `now`, unless that was done less than this long ago. Rejects while Drive is unavailable, and keeps trying in the background. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<void>;
+  /** From now on, `within` counts only work that began after this call. */
+  expire(): void;
   /** False while the ledger contains a listing that another instance stored, but not all changes since: permissions may be revoked. */
   readonly hasCaughtUp: boolean;
   /** Stops running work. */
@@ -67,6 +69,10 @@ export function createSync(options: SyncOptions): Sync {
   const { signal } = closing;
   let running: Promise<void> | undefined;
   let following: Promise<void> | undefined;
+  /** How often the state has expired: in all, before the last work that succeeded began, and before the work that runs. */
+  let expiries = 0;
+  let doneExpiries = 0;
+  let runningExpiries = 0;
   let areDrivesKnown = false;
   let account: string | undefined;
   /** Stored listings from which a log continues, until it is followed. */
@@ -317,9 +323,14 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   function start(): Promise<void> {
-    const started = run().finally(() => {
-      if (running === started) running = undefined;
-    });
+    const before = (runningExpiries = expiries);
+    const started = run()
+      .then(() => {
+        doneExpiries = before;
+      })
+      .finally(() => {
+        if (running === started) running = undefined;
+      });
     // Waiting callers receive the error; without any, the work is retried anyway.
     started.catch(() => undefined);
     return (running = started);
@@ -344,9 +355,12 @@ export function createSync(options: SyncOptions): Sync {
     now: (asking) => unlessAborted(afresh(), asking, cancelled),
     async within(maxAgeMs, asking) {
       const isOurs = account !== undefined && ledger.note("account") === account;
-      if (isOurs && wasWithin(maxAgeMs, "synced")) return;
-      const work = running ?? afresh();
+      if (isOurs && doneExpiries === expiries && wasWithin(maxAgeMs, "synced")) return;
+      const work = running && runningExpiries === expiries ? running : afresh();
       await unlessAborted(retryState ? retryState.unless(work) : work, asking, cancelled);
+    },
+    expire() {
+      expiries += 1;
     },
     get hasCaughtUp() {
       return ledger.note("synced") !== notCaughtUp;

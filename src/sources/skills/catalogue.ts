@@ -23,6 +23,8 @@ interface SkillsCatalogue {
   /** The current state, or the last complete one while files are being written. */
   fresh(): Promise<Snapshot>;
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  /** From now on, `fresh` returns only what was checked after this call. */
+  expire(call: Call): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -187,6 +189,7 @@ export function createSkillsCatalogue(
   /** A root that cannot be read at the moment keeps its previous skills. */
   function orFormer(cause: unknown): Snapshot {
     if (snapshot === undefined || closing.signal.aborted) throw cause;
+    isUrgent = true;
     log("warn", "the skills cannot be read and are not updated", { cause: toResourceError(cause) });
     return snapshot;
   }
@@ -234,6 +237,11 @@ export function createSkillsCatalogue(
     fresh,
 
     watch: watching.watch,
+
+    async expire(asking) {
+      isUrgent = true;
+      await Promise.all(roots.map(({ files }) => files.noteChanges?.([{ kind: "lost" }], asking)));
+    },
 
     async close() {
       closing.abort();

@@ -11,14 +11,17 @@ export function testWatch(context: ContractContext): void {
   const {
     aFile,
     aWritten,
+    call,
     can,
     childrenOf,
     inside,
     lacks,
     listAll,
+    method,
     parents,
     remove,
     rename,
+    settled,
     setup,
     source,
     stat,
@@ -146,6 +149,21 @@ export function testWatch(context: ContractContext): void {
       }
     },
     can("stat") ? lacks("write") : "the source has no `stat`",
+  );
+
+  test(
+    "shows what another watch of the backend has reported, and resolves whatever is reported",
+    async () => {
+      if (!source().noteChanges) return;
+      const note = method("noteChanges");
+      await listAll();
+      const path = await write(`${inside}noted.txt`, "noted");
+      await settled(note([{ kind: "appeared", path }], call()), "noteChanges");
+      expectIncludes(addressesOf(await listAll()), [path], "the list after `noteChanges`");
+      await settled(note([{ kind: "gone", path: "never/existed" }, { kind: "lost" }], call()), "noteChanges");
+      await settled(note([], { ...call(), signal: AbortSignal.abort() }), "noteChanges with an aborted signal");
+    },
+    lacks("write"),
   );
 
   test(
