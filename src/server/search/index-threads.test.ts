@@ -8,12 +8,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { takeLease } from "../../search/lease.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { Source, SourceDefinition, Runtime } from "../../source.ts";
 import file from "../../sources/file.ts";
 import git from "../../sources/git.ts";
+import skills from "../../sources/skills.ts";
 import { createMemory } from "../../sources/memory.ts";
 import { createRuntime } from "../runtime.ts";
 import type { SearchSettings } from "../../config/schema.ts";
@@ -86,6 +88,11 @@ const gitEnvironment = {
 
 function runGit(...args: readonly string[]): void {
   execFileSync("git", ["-C", folder, ...args], { env: gitEnvironment });
+}
+
+function writeSkill(name: string, text: string): void {
+  mkdirSync(join(folder, name), { recursive: true });
+  write(`${name}/SKILL.md`, `---\nname: ${name}\ndescription: What it is for\n---\n\n${text}\n`);
 }
 
 /** Whether nothing is pending. */
@@ -227,6 +234,20 @@ describe("an index", () => {
     expect(await found(index, "green")).toEqual([]);
     unlinkSync(join(folder, "b.md"));
     await until(index, async () => (await found(index, "coffee")).length === 0);
+  });
+
+  it("finds what is new in a skill, although its thread checks many skills only now and then", async () => {
+    for (let count = 0; count < 400; count += 1) writeSkill(`skill-${count}`, "");
+    const parsed = skills.options(z).parse({ root: folder });
+    const source = await skills.open(parsed, runtime);
+    opened.unshift(source);
+    const index = keep();
+    index.serve([{ name: "skills", source, definition: skills as SourceDefinition, options: parsed }], settings);
+    await until(index, () => isQuiet(index));
+    for (const text of ["coffee", "cocoa", "oolong"]) {
+      writeSkill("skill-7", text);
+      await until(index, async () => (await found(index, text)).length > 0);
+    }
   });
 
   it("of a repository holds its commits and tags and nothing else, whatever is committed and checked out", async () => {
