@@ -21,7 +21,7 @@ import type {
   RelayedToolResult,
   Suggestions,
 } from "./resources.ts";
-import { invalid } from "./errors.ts";
+import { invalid, type ResourceError } from "./errors.ts";
 import type { Runtime } from "./runtime.ts";
 
 export type { LogLevel, Runtime, SharedCache, SharedCacheRecord } from "./runtime.ts";
@@ -213,6 +213,11 @@ export interface SourceWatch extends AsyncIterable<SourceChange> {
    * for example for a file that was written only moments ago. It prevents a second announcement of the same change. Synchronous.
    */
   stateOf?(path: string): number;
+  /**
+   * Why the backend cannot be looked at now, if the watch counts it as unchanged; undefined while it can. Another object after each attempt
+   * that fails. Where instances share a watch, one that fails for half a minute is ended, so that another instance may watch.
+   */
+  readonly failure?: ResourceError | undefined;
 }
 
 /** An operation that a source offers, as an MCP tool and over HTTP at `POST /actions/<mount>/<name>`. */

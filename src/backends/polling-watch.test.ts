@@ -67,6 +67,23 @@ it("a backend that is unavailable for a while counts as unchanged, and is polled
   await watching.close();
 });
 
+it("a watch says why the backend is unavailable, anew after each look, until it can be looked at again", async () => {
+  const { watching, see, advance } = openWatch({ a: "1" });
+  const changes = await watching.watch(new AbortController().signal);
+  expect(changes.failure).toBeUndefined();
+  see(unavailable("the backend is down"));
+  await advance(1000);
+  const first = changes.failure;
+  expect(first).toMatchObject({ kind: "unavailable", cause: { message: "the backend is down" } });
+  await advance(2000);
+  expect(changes.failure).toBeDefined();
+  expect(changes.failure).not.toBe(first);
+  see({ a: "1" });
+  await advance(4000);
+  expect(changes.failure).toBeUndefined();
+  await watching.close();
+});
+
 it("any other failure ends the watches, and the next one looks anew", async () => {
   const { watching, see, advance } = openWatch({ a: "1" });
   const { over } = collect(await watching.watch(new AbortController().signal));

@@ -18,11 +18,11 @@ export interface PollingOptions {
 const longestMs = 300_000;
 
 /**
- * Polls while someone watches. A backend that is unavailable for a while counts as unchanged, and is polled less often; any other failure ends the
- * watches.
+ * Polls while someone watches. A backend that is unavailable for a while counts as unchanged, and is polled less often; the watches say so
+ * with `failure`. Any other failure ends them.
  */
 export function createPollingWatch({ look, pollMs, wait }: PollingOptions): SharedWatch {
-  return createSharedWatch(async ({ armed, tell, signal }: ChangeDetector) => {
+  return createSharedWatch(async ({ armed, tell, setFailure, signal }: ChangeDetector) => {
     let before = await look(signal);
     armed();
     let waitMs = pollMs;
@@ -34,8 +34,10 @@ export function createPollingWatch({ look, pollMs, wait }: PollingOptions): Shar
         if (changes.length > 0) tell(changes);
         before = now;
         waitMs = pollMs;
+        setFailure(undefined);
       } catch (cause) {
         if (!(cause instanceof ResourceError && (cause.passing || cause.kind === "busy"))) throw cause;
+        setFailure(cause);
         waitMs = Math.min(waitMs * 2, Math.max(pollMs, longestMs));
       }
     }

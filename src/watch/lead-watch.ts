@@ -30,7 +30,9 @@ export interface WatchLeader {
   stateOf(path: string): number;
   /** Tells everyone that the watch is armed, now or once it is. */
   answer(): void;
-  /** Resolves when another instance may lead. Rejects with the reason if the source cannot be watched. */
+  /** Whether the watch has been armed. */
+  readonly wasArmed: boolean;
+  /** Resolves when another instance may lead. Rejects with the reason if the source cannot be watched, or its backend not be reached. */
   readonly over: Promise<void>;
 }
 
@@ -50,6 +52,9 @@ const maxInMessage = 500;
 /** Characters of paths in one message: far below the largest body, whatever must be escaped. */
 const maxPathsInMessage = 40_000;
 const idleMs = 60_000;
+/** How long the backend may be away before another instance may try. */
+const longestAwayMs = 30_000;
+const lookMs = 10_000;
 
 export function leadWatch({ source, mount, topic, lease, bus, runtime, signal }: LeadOptions): WatchLeader {
   const stop = new AbortController();
@@ -113,16 +118,39 @@ export function leadWatch({ source, mount, topic, lease, bus, runtime, signal }:
     }
   }
 
+  /** Resolves with the reason when the backend has been away for too long: only two attempts that failed show that. */
+  async function untilAway(opened: SourceWatch): Promise<ResourceError> {
+    let first: ResourceError | undefined;
+    let sinceMs = 0;
+    for (;;) {
+      await runtime.wait(lookMs, until);
+      const { failure } = opened;
+      if (!failure || !first) {
+        first = failure;
+        sinceMs = runtime.monotonicMs();
+      } else if (failure !== first && runtime.monotonicMs() - sinceMs >= longestAwayMs) return failure;
+    }
+  }
+
   async function keepWatching(): Promise<void> {
     const opened = await source.watch?.({ caller: serverCaller, signal: until });
     if (!opened || until.aborted) return;
     watch = opened;
     void keepPublishing().finally(() => stop.abort());
+    let away: ResourceError | undefined;
+    untilAway(opened).then(
+      (failure) => {
+        away = failure;
+        stop.abort();
+      },
+      () => undefined,
+    );
     try {
       for await (const change of opened) {
         if (until.aborted) break;
         add(change);
       }
+      if (away) throw unavailable("the backend could not be reached for some time; another instance may watch", away);
       if (!until.aborted) throw unavailable("the watch of the source ended; it is started again");
     } finally {
       stop.abort();
@@ -136,6 +164,9 @@ export function leadWatch({ source, mount, topic, lease, bus, runtime, signal }:
   return {
     get pending() {
       return (watch?.pending ?? 0) + waiting.length + sending;
+    },
+    get wasArmed() {
+      return watch !== undefined;
     },
     stateOf: (path) => watch?.stateOf?.(path) ?? 0,
     answer() {

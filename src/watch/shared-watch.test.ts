@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { createPollingWatch } from "../backends/polling-watch.ts";
+import { unavailable } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { standardLayers } from "../layers/standard.ts";
 import { wait } from "../lib/wait.ts";
@@ -120,4 +122,79 @@ it("tells the listeners although the source could not note the changes", async (
   expect(clock.logged.map(({ message }) => message)).toContain(
     "a source could not note the changes that another instance reported",
   );
+});
+
+/** Instances that poll one backend, and listeners of each. */
+async function openPolling(count: number) {
+  const { clock, open } = createServer();
+  const backend = new Map([["a.txt", "1"]]);
+  const instances = [];
+  for (let index = 0; index < count; index += 1) {
+    const state = { isCutOff: false, looks: 0 };
+    const polling = createPollingWatch({
+      pollMs: 1000,
+      wait: clock.runtime.wait,
+      async look() {
+        state.looks += 1;
+        if (state.isCutOff) throw unavailable("no route to the backend");
+        return new Map(backend);
+      },
+    });
+    const { source } = createMemory({ "a.txt": "1" });
+    const told: string[] = [];
+    const polled: Source = { ...source, watch: ({ signal }) => polling.watch(signal) };
+    const layered = stack(polled, { name: "notes" }, standardLayers(clock.runtime));
+    await listen(clock, open(layered), (change) => told.push(pathOf(change)));
+    instances.push({ state, told });
+  }
+  const said = () => clock.logged.map(({ message }) => message.split(";")[0]);
+  return { backend, clock, instances, said };
+}
+
+it("lets another instance watch when the backend of the leader is away, and tells all to read again", async () => {
+  const { backend, clock, instances, said } = await openPolling(2);
+  const [leader, other] = instances as [(typeof instances)[0], (typeof instances)[0]];
+  expect([leader.state.looks > 0, other.state.looks]).toEqual([true, 0]);
+  leader.state.isCutOff = true;
+  backend.set("a.txt", "2");
+  await until(clock, () => {
+    for (const { told } of instances) expect(told).toEqual(["lost"]);
+  });
+  backend.set("a.txt", "3");
+  await until(clock, () => {
+    for (const { told } of instances) expect(told).toEqual(["lost", "a.txt"]);
+  });
+  expect(said()).toEqual(["this instance cannot watch the mount now", "the mount is watched again"]);
+});
+
+it("does not give up the watch for an outage of some seconds", async () => {
+  const { backend, clock, instances, said } = await openPolling(2);
+  const [leader] = instances as [(typeof instances)[0]];
+  leader.state.isCutOff = true;
+  backend.set("a.txt", "2");
+  await clock.advance(15_000);
+  leader.state.isCutOff = false;
+  await until(clock, () => {
+    for (const { told } of instances) expect(told).toEqual(["a.txt"]);
+  });
+  expect(said()).toEqual([]);
+});
+
+it("tries again and again, but not at full speed, while no instance reaches the backend, and says so once", async () => {
+  const { clock, instances, said } = await openPolling(2);
+  for (const { state } of instances) state.isCutOff = true;
+  await until(clock, () => {
+    for (const { state } of instances) expect(state.looks).toBeGreaterThan(8);
+  });
+  const [looks, beganMs] = [() => instances[0]!.state.looks + instances[1]!.state.looks, clock.runtime.monotonicMs()];
+  const before = looks();
+  await until(clock, () => expect(clock.runtime.monotonicMs() - beganMs).toBeGreaterThan(120_000));
+  // Both rest for half a minute.
+  expect(looks() - before).toBeLessThanOrEqual(2 * (120_000 / 30_000) + 2);
+  expect(said()).toEqual(["this instance cannot watch the mount now", "this instance cannot watch the mount now"]);
+  for (const { told } of instances) expect(told).toEqual([]);
+  for (const { state } of instances) state.isCutOff = false;
+  await until(clock, () => {
+    for (const { told } of instances) expect(told).toEqual(["lost"]);
+  });
 });

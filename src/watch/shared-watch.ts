@@ -1,6 +1,7 @@
 /** Shares the watch of a source between instances: one of them watches, all of them report what it saw. */
 import { randomUUID } from "node:crypto";
-import { cancelled, toResourceError } from "../errors.ts";
+import { cancelled, type ResourceError, retryAfterOf, toResourceError } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
 import { type CoalescingQueue, createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import { withMembers } from "../lib/with-members.ts";
@@ -58,6 +59,9 @@ const askAgainMs = 500;
 /** Listeners wait no longer for the source. */
 const longestNoteMs = 5000;
 const leadAgainMs = 500;
+/** An instance that could not watch lets others try first: they look for a free lease every second. */
+const firstRestMs = 2000;
+const longestRestMs = 30_000;
 
 /** A source that watches for each caller, or only what is followed, is returned unchanged: every instance watches it. */
 export function shareWatch(source: Source, options: ShareWatchOptions): Source {
@@ -70,6 +74,8 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
   const running = new Set<Promise<unknown>>();
   let run: Run | undefined;
   let isClosed = false;
+  /** Whether the log says that this instance cannot watch. */
+  let isReported = false;
 
   function begin(): Run {
     const started: Run = {
@@ -117,6 +123,8 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
           for (const { queue } of listeners) queue.pushAll(changes);
         });
       } else if (received.isNew) {
+        if (isReported) runtime.log("info", "the mount is watched again", { mount });
+        isReported = false;
         miss();
         // A new leader must know that it is needed.
         if (listeners.size > 0) void say(false);
@@ -177,22 +185,48 @@ export function shareWatch(source: Source, options: ShareWatchOptions): Source {
   /** Every instance with listeners competes, so that one of them always leads. */
   async function compete(of: Run): Promise<void> {
     const { signal } = of.ending;
+    const backoff = createBackoff({
+      firstMs: firstRestMs,
+      longestMs: longestRestMs,
+      steadyMs: 0,
+      now: () => runtime.monotonicMs(),
+    });
     while (!signal.aborted) {
       const lease = await leases.acquire(`watch:${mount}`, signal);
       const leading = new AbortController();
+      const until = AbortSignal.any([signal, leading.signal]);
+      const leader = (of.leader = leadWatch({ source, mount, topic, lease, bus, runtime, signal: until }));
+      let restMs = leadAgainMs;
       try {
-        const until = AbortSignal.any([signal, leading.signal]);
-        const leader = (of.leader = leadWatch({ source, mount, topic, lease, bus, runtime, signal: until }));
         void answerOthers(of, leader, until);
         await leader.over;
+      } catch (cause) {
+        const failure = toResourceError(cause);
+        if (!failure.passing && failure.kind !== "busy") throw cause;
+        if (leader.wasArmed) backoff.begun();
+        restMs = Math.max(retryAfterOf(cause) ?? 0, backoff.ended());
+        cannotLead(of, failure, restMs);
       } finally {
         delete of.leader;
         leading.abort();
         await lease.release().catch(() => undefined);
       }
       // The engine refused what it should accept, if the lease was not lost: not at full speed.
-      if (!signal.aborted) await runtime.wait(leadAgainMs, signal);
+      if (!signal.aborted) await runtime.wait(restMs, signal);
     }
+  }
+
+  /** This instance cannot watch now. Who listens here continues to hear from another one, or from this one later. */
+  function cannotLead({ listeners }: Run, failure: ResourceError, restMs: number): void {
+    for (const { queue, armed, isArmed } of listeners) {
+      if (isArmed) continue;
+      armed.reject(failure);
+      queue.end(failure);
+    }
+    if (isReported || ![...listeners].some(({ isArmed }) => isArmed)) return;
+    isReported = true;
+    const message = "this instance cannot watch the mount now; another one may, or this one later";
+    runtime.log("warn", message, { mount, delayMs: restMs, cause: failure });
   }
 
   async function answerOthers(of: Run, leader: WatchLeader, signal: AbortSignal): Promise<void> {

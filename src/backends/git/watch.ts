@@ -1,8 +1,8 @@
 /** Detects changes of refs, HEAD or the index, and reports the changed addresses. */
 import { type FSWatcher, readdirSync, statSync, watch as watchFolder } from "node:fs";
 import { join } from "node:path";
-import { toResourceError } from "../../errors.ts";
-import { pathOf, type SourceChange, type Runtime } from "../../source.ts";
+import { ResourceError, toResourceError } from "../../errors.ts";
+import { pathOf, type SourceChange, type SourceWatch, type Runtime } from "../../source.ts";
 import { createSourceWatches } from "../source-watches.ts";
 import { changedFiles } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
@@ -15,7 +15,7 @@ import type { ShownCommits } from "./shown-commits.ts";
 
 export interface RepositoryWatcher {
   /** Resolves once everything is watched. Ends with the signal. */
-  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  watch(signal: AbortSignal): Promise<SourceWatch>;
   /** Records that a client requested the difference between these two names. */
   noteDiff(path: string, base: string, head: string): void;
   /** Afterwards nothing runs. */
@@ -88,6 +88,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
   let isPolled = false;
   /** Whether the last check failed. */
   let isBlind = false;
+  let failure: ResourceError | undefined;
   let seen: Seen | undefined;
   let armed: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -187,6 +188,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
       const changes = await compare(before, seen);
       tellAll(isBlind ? [lost] : changes);
       isBlind = false;
+      failure = undefined;
     } catch (cause) {
       if (closing.signal.aborted) return;
       if (!isBlind) {
@@ -194,6 +196,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
         tell(lost);
       }
       isBlind = true;
+      failure = new ResourceError("unavailable", "the repository cannot be read", { cause });
     }
   }
 
@@ -330,12 +333,18 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     folders.clear();
     clearTimeout(timer);
     clearInterval(poll);
-    timer = poll = armed = seen = undefined;
+    timer = poll = armed = seen = failure = undefined;
   }
 
   return {
     async watch(signal) {
-      const stream = watches.join(closing.signal.aborted ? closing.signal : signal);
+      const queue = watches.join(closing.signal.aborted ? closing.signal : signal);
+      const stream: SourceWatch = {
+        [Symbol.asyncIterator]: () => queue,
+        get failure() {
+          return failure;
+        },
+      };
       if (watches.size === 0) return stream;
       armed ??= arm().catch((cause: unknown) => {
         stop();

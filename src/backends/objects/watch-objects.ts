@@ -1,7 +1,7 @@
 /** Detects changes of objects by polling: stores send no notifications. */
 import { ResourceError } from "../../errors.ts";
 import { isDoneWithin } from "../../lib/is-done-within.ts";
-import type { SourceChange, Runtime } from "../../source.ts";
+import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
 import type { ObjectListRequest, ObjectPage, StoredObject } from "./object-store.ts";
 
 interface WatchedObjects {
@@ -22,12 +22,19 @@ const maxKnown = 200_000;
 /** A longer first listing is not waited for; changes in the meantime are reported as lost. */
 const armMs = 10_000;
 
-export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<AsyncIterable<SourceChange>> {
+export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<SourceWatch> {
   const first = listAllObjects(watched, signal);
   const isSeen = await isDoneWithin(first, armMs, watched.runtime.wait, signal);
   // The error is handled by the watch, if there is one.
   first.catch(() => undefined);
-  return follow(first, isSeen, watched, signal);
+  let failure: ResourceError | undefined;
+  const changes = follow(first, isSeen, watched, signal, (cause) => (failure = cause));
+  return {
+    [Symbol.asyncIterator]: () => changes,
+    get failure() {
+      return failure;
+    },
+  };
 }
 
 async function* follow(
@@ -35,6 +42,7 @@ async function* follow(
   isSeen: boolean,
   watched: WatchedObjects,
   signal: AbortSignal,
+  setFailure: (cause: ResourceError | undefined) => void,
 ): AsyncGenerator<SourceChange> {
   const { runtime, pollMs } = watched;
   let before: Look | number;
@@ -59,10 +67,12 @@ async function* follow(
       if (signal.aborted) return;
       // Unavailable means unchanged; changes in the meantime are seen when the store is back.
       if (!(cause instanceof ResourceError) || !(cause.passing || cause.kind === "busy")) throw cause;
+      setFailure(cause);
       waitMs = Math.min(waitMs * 2, Math.max(pollMs, 300_000));
       continue;
     }
     waitMs = pollMs;
+    setFailure(undefined);
     if (typeof now === "number" || typeof before === "number") {
       if (now !== before) yield { kind: "lost" };
     } else yield* differences(before, now);

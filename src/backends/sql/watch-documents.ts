@@ -32,7 +32,7 @@ type Detector = (watch: ChangeDetector) => Promise<void>;
 export function watchDocuments(look: Detector, options: DocumentWatchOptions): Detector {
   const { tables, pollMs, isAnnounced, wait } = options;
 
-  return async function detectChanges({ armed, tell, signal: outer }) {
+  return async function detectChanges({ armed, tell, setFailure, signal: outer }) {
     const stop = new AbortController();
     const signal = AbortSignal.any([outer, stop.signal]);
     const stale = new Set<DocumentTable>();
@@ -101,7 +101,7 @@ export function watchDocuments(look: Detector, options: DocumentWatchOptions): D
       }
     }
 
-    const looking = look({ armed: looked.resolve, tell: hear, signal });
+    const looking = look({ armed: looked.resolve, tell: hear, setFailure, signal });
     const following = follow();
     try {
       await Promise.race([looking, following]);

@@ -83,10 +83,15 @@ export function openRefFiles(options: RefFilesOptions, runtime: Runtime): Docume
     async watch({ signal }) {
       const { answer, watching } = await opened.use();
       const changes = await answer(watching.watch(signal));
-      return (async function* fileChanges(): AsyncGenerator<SourceChange> {
-        // When a ref moves, the changed files are found by a new check.
-        for await (const change of changes) yield change.kind === "lost" ? change : { kind: "changed", path: "" };
-      })();
+      return {
+        async *[Symbol.asyncIterator](): AsyncGenerator<SourceChange> {
+          // When a ref moves, the changed files are found by a new check.
+          for await (const change of changes) yield change.kind === "lost" ? change : { kind: "changed", path: "" };
+        },
+        get failure() {
+          return changes.failure;
+        },
+      };
     },
 
     async noteChanges() {

@@ -1,6 +1,6 @@
 /** Translates file changes to address changes: a document whose language changes moves. */
 import type { Call } from "../../resources.ts";
-import type { SourceChange, Runtime } from "../../source.ts";
+import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
 import type { Arrangement } from "./arrange.ts";
 import type { DocumentCollection, DocumentFiles } from "./collection.ts";
 
@@ -14,11 +14,16 @@ export async function watchDocuments(
   collection: DocumentCollection,
   runtime: Pick<Runtime, "wait">,
   call: Call,
-): Promise<AsyncIterable<SourceChange>> {
+): Promise<SourceWatch> {
   const changes = await files.watch(call);
   // After arming, so that no change is missed.
   const begun = call.signal.aborted ? undefined : await collection.look(call);
-  return follow();
+  return {
+    [Symbol.asyncIterator]: follow,
+    get failure() {
+      return changes.failure;
+    },
+  };
 
   async function* follow(): AsyncGenerator<SourceChange> {
     if (!begun) return;

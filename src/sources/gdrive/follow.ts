@@ -24,7 +24,7 @@ const quietMs = 200;
 const maxQueued = 50_000;
 
 export function createFollowing({ sync, ledger, runtime, pollMs, push }: FollowingOptions): SharedWatch {
-  async function detectChanges({ armed, tell, signal }: ChangeDetector): Promise<void> {
+  async function detectChanges({ armed, tell, setFailure, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(runtime.wait);
     await sync.now(signal);
     let { seq, generation } = ledger;
@@ -49,10 +49,12 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
         try {
           await sync.now(signal);
           waitMs = pollMs;
+          setFailure(undefined);
           report();
         } catch (cause) {
           // Drive is temporarily unavailable: changes made now are seen when it is back.
           if (signal.aborted || !(cause instanceof ResourceError) || !cause.passing) throw cause;
+          setFailure(cause);
           waitMs = Math.min(waitMs * 2, Math.max(pollMs, longestPollMs));
         }
       }

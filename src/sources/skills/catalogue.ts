@@ -58,6 +58,7 @@ export function createSkillsCatalogue(
   const watching = createSharedWatch(detect);
   /** Of the last detector. */
   let tell: ChangeDetector["tell"] | undefined;
+  let setFailure: ChangeDetector["setFailure"] | undefined;
   const logged = new Set<string>();
   let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
   let listings: readonly SkillListing[] = [];
@@ -173,7 +174,13 @@ export function createSkillsCatalogue(
     if (snapshot && !isUrgent && performance.now() < restUntilMs) return Promise.resolve(snapshot);
     if (!running)
       return (running = refresh()
-        .catch(orFormer)
+        .then(
+          (found) => {
+            setFailure?.(undefined);
+            return found;
+          },
+          (cause: unknown) => orFormer(cause),
+        )
         .finally(() => {
           running = undefined;
         }));
@@ -190,11 +197,12 @@ export function createSkillsCatalogue(
   function orFormer(cause: unknown): Snapshot {
     if (snapshot === undefined || closing.signal.aborted) throw cause;
     isUrgent = true;
+    setFailure?.(cause);
     log("warn", "the skills cannot be read and are not updated", { cause: toResourceError(cause) });
     return snapshot;
   }
 
-  async function detect({ armed, tell: told, signal }: ChangeDetector): Promise<void> {
+  async function detect({ armed, tell: told, setFailure: fail, signal }: ChangeDetector): Promise<void> {
     let isDirty = false;
     let isBusy = false;
 
@@ -223,6 +231,7 @@ export function createSkillsCatalogue(
     }
 
     tell = told;
+    setFailure = fail;
     const rootWatches = await Promise.all(roots.map(({ files }) => files.watch?.({ ...call, signal })));
     const ended = Promise.race(rootWatches.map((changes) => changes && follow(changes)));
     ended.catch(() => undefined);

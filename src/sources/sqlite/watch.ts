@@ -34,7 +34,7 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
     return { version: `${identity}:${result.version}`, tables };
   }
 
-  return async function detectChanges({ armed, tell, signal }: ChangeDetector): Promise<void> {
+  return async function detectChanges({ armed, tell, setFailure, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(wait);
     const name = basename(path);
     // Before the first check, so that no change is missed. The file may be replaced, and writes first go to the WAL file beside it.
@@ -48,7 +48,9 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
       while (!signal.aborted) {
         await waker.wait(pollMs, signal, quietMs);
         if (signal.aborted) return;
-        const now: Seen | undefined = await look(signal).catch(() => undefined);
+        let failure: unknown;
+        const now: Seen | undefined = await look(signal).catch((cause: unknown) => void (failure = cause));
+        setFailure(failure);
         // While it cannot be read, its changes are unknown.
         if (now && last) {
           if (now.version !== last.version) tell(changesBetween(last, now, allow));
