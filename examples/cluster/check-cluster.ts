@@ -52,7 +52,7 @@ export async function checkCluster(cluster: Cluster, say: (line: string) => void
   say("one change was announced by all three instances");
 
   const created = await pressmark(cluster, "token", "create", "aki");
-  const asAki = (target: McpTarget): McpTarget => ({ ...target, token: created.trim() });
+  const asAki = (target: McpTarget): McpTarget => ({ ...target, token: created });
   await until("every instance accepts the token", () =>
     every(direct, async (each) => (await list(asAki(each))) === 200),
   );
@@ -74,6 +74,32 @@ export async function checkCluster(cluster: Cluster, say: (line: string) => void
   await cluster.instances[0]!.restart();
   await until("the instance that was started again answers", async () => (await list(direct[0]!)) === 200);
   say("requests are answered while an instance is not running");
+
+  const token = await pressmark(cluster, "token", "create", "bo");
+  const asBo = (target: McpTarget): McpTarget => ({ ...target, token });
+  await until("every instance accepts the token of bo", () =>
+    every(direct, async (each) => (await list(asBo(each))) === 200),
+  );
+  await cluster.database.process.end("SIGQUIT");
+  await until("every instance refuses stored tokens", () =>
+    every(direct, async (each) => (await list(asBo(each))) === 503),
+  );
+  for (let round = 0; round < 20; round += 1) {
+    const refused = await Promise.all(Array.from({ length: 6 }, () => list(asBo(proxy))));
+    expect(
+      refused.every((status) => status === 503),
+      `the answer to a stored token is passed on: ${refused.join(", ")}`,
+    );
+    expect((await textOf(proxy, uri)).includes("2026"), "the owner reads while others are refused");
+    expect((await ask(proxy, "tools/list", {})).status === 200, "the owner lists tools while others are refused");
+    expect(
+      (await ask(proxy, "tools/call", { name: "read_resource", arguments: { uri } })).result !== undefined,
+      "the owner calls a tool while others are refused",
+    );
+  }
+  await cluster.database.restart();
+  await until("the stored token is accepted again", async () => (await list(asBo(proxy))) === 200);
+  say("the owner is served while the database is away");
 }
 
 function save(cluster: Cluster, name: string, text: string): void {
@@ -97,7 +123,7 @@ async function list(target: McpTarget): Promise<number> {
 
 async function pressmark({ env, config }: Cluster, ...words: readonly string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [program, ...words, "--config", config], { env });
-  return stdout;
+  return stdout.trim();
 }
 
 async function every<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {
