@@ -94,6 +94,16 @@ it("finds no stored token while one may have been revoked unnoticed, and the sam
   expect(admissions.isCurrent()).toBe(false);
   expect(admissions.find(ownerToken)).toBe(admissions.owner);
   expect(aki?.ended?.aborted).toBe(false);
+  expect(admissions.findLastKnown("one")).toBe(aki);
+  expect(admissions.findLastKnown("two")).toBeUndefined();
   setCurrent(true);
   expect(admissions.find("one")).toBe(aki);
+});
+
+it("does not find a token that has expired while others may have been revoked unnoticed", () => {
+  const { admissions, pass, setCurrent } = open([tokenOf("aki", "one", 1030)]);
+  setCurrent(false);
+  expect(admissions.findLastKnown("one")).toMatchObject({ id: "aki" });
+  pass(30);
+  expect(admissions.findLastKnown("one")).toBeUndefined();
 });

@@ -19,7 +19,9 @@ export interface Admissions {
   readonly owner: Caller;
   /** The same object for each use of a token. Undefined if the token is unknown, expired or revoked. */
   find(token: string): Caller | undefined;
-  /** The same, by the hash of a token. */
+  /** The same, if the token was valid when the stored tokens were last read: it may have been revoked since. */
+  findLastKnown(token: string): Caller | undefined;
+  /** As `find`, by the hash of a token. */
   findByHash(hash: string): Caller | undefined;
   /** False if a stored token may have been revoked unnoticed: then none is found, and the caller can try again later. */
   isCurrent(): boolean;
@@ -81,7 +83,10 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
 
   function findByHash(hash: string): Caller | undefined {
     if (ownerHash !== undefined && constantTimeEqual(hash, ownerHash)) return owner;
-    if (store?.isCurrent() === false) return undefined;
+    return store?.isCurrent() === false ? undefined : findStored(hash);
+  }
+
+  function findStored(hash: string): Caller | undefined {
     // A token that was created a moment ago is valid at once.
     if (!tokens.has(hash) && store?.stamp() !== stamp) reload();
     const token = tokens.get(hash);
@@ -105,6 +110,7 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
 
     // A lookup by hash does not leak a token through timing.
     find: (given) => findByHash(hashToken(given)),
+    findLastKnown: (given) => findStored(hashToken(given)),
     findByHash,
     isCurrent: () => store?.isCurrent() ?? true,
 

@@ -9,6 +9,8 @@ import type { SharedState } from "../state/shared-state.ts";
 import { createMethodNames } from "./known-methods.ts";
 import type { ServerIndex } from "./server-index.ts";
 
+export const metricsPath = "/metrics";
+
 interface ServerMetricsOptions {
   readonly version: string;
   readonly index: Pick<ServerIndex, "status" | "follow">;
@@ -120,7 +122,7 @@ export function createServerMetrics(options: ServerMetricsOptions): ServerMetric
     },
 
     answer(request, response, path) {
-      if (path !== "/metrics") return false;
+      if (path !== metricsPath) return false;
       if (request.method === "GET" || request.method === "HEAD") void tell(request, response);
       else response.writeHead(405, { Allow: "GET, HEAD, OPTIONS" }).end();
       return true;

@@ -10,12 +10,13 @@ import type { GateRefusal, RequestGate } from "../transport/node-handler.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
 import type { BrowserRecords, StoredVisit } from "./browser-records.ts";
+import { metricsPath } from "./server-metrics.ts";
 import { tokenPage, type TurnedAway } from "./token-page.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
 import { hashToken, tokenPrefix } from "./token-store.ts";
 
 interface TokenGateOptions {
-  readonly admissions: Pick<Admissions, "find" | "findByHash" | "owner" | "isCurrent">;
+  readonly admissions: Pick<Admissions, "find" | "findLastKnown" | "findByHash" | "owner" | "isCurrent">;
   /** Codes and browsers that other instances know, too. Default: this process alone knows them. */
   readonly shared?: BrowserRecords | undefined;
   /** Accepts access tokens of OAuth. */
@@ -196,7 +197,11 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
       if (known) return welcomeByOAuth(request, known);
       const caller = admissions.find(token);
       if (caller) return welcome(request, caller);
-      if (isUnconfirmed(token)) return tryAgain;
+      if (isUnconfirmed(token)) {
+        // Monitoring must see that the database is away. The figures contain no content, so a token that was just revoked does little harm.
+        const lastKnown = path === metricsPath ? admissions.findLastKnown(token) : undefined;
+        return lastKnown?.owner ? welcome(request, lastKnown) : tryAgain;
+      }
     }
     // Clients look here for how to sign in, before they have a token; the answer says that there is nothing.
     if (path.startsWith("/.well-known/")) return "welcome";

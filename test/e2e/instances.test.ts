@@ -42,7 +42,7 @@ beforeAll(async () => {
       pageSize: 2,
       tools: ["save_set"],
     },
-    callers: { aki: {} },
+    callers: { aki: {}, monitoring: { owner: true } },
     mounts: { docs: { source: "file", root: "docs" } },
   };
   writeFileSync(join(project.folder, "team.yaml"), JSON.stringify(settings));
@@ -108,8 +108,12 @@ async function readers(pattern: string): Promise<Set<string>> {
   return new Set(lines.map((line) => (JSON.parse(line) as { instance: string }).instance));
 }
 
-async function figuresOf({ port }: Served): Promise<string> {
-  return (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: owner })).text();
+function askFigures({ port }: Served, token: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+}
+
+async function figuresOf(instance: Served): Promise<string> {
+  return (await askFigures(instance, ownerToken)).text();
 }
 
 describe.skipIf(missing)("two instances with one database", () => {
@@ -201,7 +205,10 @@ describe.skipIf(missing)("two instances with one database", () => {
 
   it("refuse stored tokens while the database is away, and serve the owner", async () => {
     const token = (await run("token", "create", "aki")).trim();
-    for (const at of [0, 1]) await vi.waitUntil(async () => (await statusOf(at, token)) === 200, { timeout: 30_000 });
+    const watching = (await run("token", "create", "monitoring")).trim();
+    for (const at of [0, 1])
+      for (const each of [token, watching])
+        await vi.waitUntil(async () => (await statusOf(at, each)) === 200, { timeout: 30_000 });
     const session = await begin(0);
     await postgres.stop("immediate");
     const modern = {
@@ -228,6 +235,15 @@ describe.skipIf(missing)("two instances with one database", () => {
     expect((await read(`Bearer ${token}`)).headers["retry-after"]).toBe("5");
     const shown = await read(owner.Authorization);
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining("# b")]);
+    // What monitors the server must see that the database is away; it reads nothing else.
+    const figures = await askFigures(instances[0]!, watching);
+    expect([figures.status, await figures.text()]).toEqual([
+      200,
+      expect.stringContaining("\npressmark_database_up 0\n"),
+    ]);
+    expect((await read(`Bearer ${watching}`)).status).toBe(503);
+    expect((await askFigures(instances[0]!, token)).status).toBe(503);
+    expect((await askFigures(instances[0]!, `${watching}x`)).status).toBe(503);
     // A session that this instance holds goes on.
     await session.request(0, "ping");
     await postgres.start();
