@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestStore } from "../state/test-store.ts";
 import { type AuditEntry, createAuditLog, readAuditLog } from "./audit-log.ts";
 import { createSharedAuditLog, readSharedAuditLog } from "./shared-audit-log.ts";
@@ -132,19 +132,47 @@ it("shows all other entries if one in the shared log cannot be read", async () =
   expect((await allOf(readSharedAuditLog(store))).map(({ what }) => what)).toEqual(["read"]);
 });
 
-it("keeps what could not be stored in the shared log, and says so once", async () => {
+function openWithoutStore() {
   const store = createTestStore();
-  const audit = createSharedAuditLog({ shared: { instance: "one", store }, runtime });
   store.takeAway(true);
-  for (let count = 0; count < 3; count++) {
-    audit.write({ what: "read", outcome: "allowed", count });
+  const audit = createSharedAuditLog({ shared: { instance: "one", store }, runtime });
+  return { store, audit, entries: () => allOf(readSharedAuditLog(store)) };
+}
+
+describe("a shared audit log whose store is away", () => {
+  const failed = "the audit log cannot be written yet; up to 10000 events are kept until it can";
+
+  it("keeps what happens, and says once when it begins and when it ends", async () => {
+    const { store, audit, entries } = openWithoutStore();
+    audit.write({ what: "read", outcome: "allowed", count: 0 });
+    await vi.waitFor(() => expect(logged).toEqual([failed]));
+    for (const count of [1, 2]) audit.write({ what: "read", outcome: "allowed", count });
+    store.takeAway(false);
+    await vi.waitFor(() => expect(logged).toEqual([failed, "the audit log is written again; nothing is missing"]), {
+      timeout: 20_000,
+    });
     await audit.close();
-  }
-  expect(logged).toEqual(["the audit log cannot be written; what happens is not recorded"]);
-  store.takeAway(false);
-  await audit.close();
-  const found = await allOf(readSharedAuditLog(store));
-  expect(found.map(({ count }) => count)).toEqual([0, 1, 2]);
+    expect((await entries()).map(({ count }) => count)).toEqual([0, 1, 2]);
+    expect(logged).toHaveLength(2);
+  });
+
+  it("says how many events are missing if there were more than it keeps", async () => {
+    const { store, audit, entries } = openWithoutStore();
+    for (let count = 0; count < 10_005; count++) audit.write({ what: "read", outcome: "allowed", count });
+    store.takeAway(false);
+    await audit.close();
+    expect(logged).toEqual(["5 events are missing in the audit log"]);
+    const found = await entries();
+    expect(found).toHaveLength(10_001);
+    expect(found.at(-1)).toMatchObject({ what: "config", detail: "5 events could not be recorded" });
+  });
+
+  it("says how many events are lost if the server stops before", async () => {
+    const { audit } = openWithoutStore();
+    for (const count of [0, 1]) audit.write({ what: "read", outcome: "allowed", count });
+    await audit.close();
+    expect(logged).toEqual([failed, "2 events are missing in the audit log, because the server stopped"]);
+  });
 });
 
 it("begins a new file when one is full, and keeps as many as configured", async () => {
@@ -170,13 +198,19 @@ it("reads past a line that was cut", async () => {
   expect((await entriesIn(folder)).map(({ what }) => what)).toEqual(["read", "watch"]);
 });
 
-it("says once that it cannot be written", async () => {
+it("says once that it cannot be written, and how many events are missing when it can", async () => {
   const folder = join(folderFor(), "file");
   writeFileSync(folder, "");
   const audit = createAuditLog({ folder, runtime });
-  for (let count = 0; count < 3; count++) {
-    audit.write({ what: "read", outcome: "allowed" });
-    await audit.close();
-  }
-  expect(logged).toEqual(["the audit log cannot be written; what happens is not recorded"]);
+  for (let count = 0; count < 3; count++) audit.write({ what: "read", outcome: "allowed" });
+  const failed = "the audit log cannot be written; what happens is not recorded";
+  await vi.waitFor(() => expect(logged).toEqual([failed]));
+  rmSync(folder);
+  audit.write({ what: "read", outcome: "allowed" });
+  await audit.close();
+  expect(logged).toEqual([failed, "the audit log is written again; 3 events are missing"]);
+  expect((await entriesIn(folder)).map(({ what, detail }) => [what, detail])).toEqual([
+    ["read", undefined],
+    ["config", "3 events could not be recorded"],
+  ]);
 });

@@ -102,10 +102,15 @@ export function createAuditLog({
 export function createAuditSink(options: AuditSinkOptions): AuditLog {
   const { append, retryMs, hashUris = false, queries = false, runtime } = options;
   let waiting: AuditEntry[] = [];
+  /** Events that could not be recorded, and of which the log does not tell yet. */
   let lost = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
-  let hasFailed = false;
+  let isAway = false;
+  const failure =
+    retryMs === undefined
+      ? "the audit log cannot be written; what happens is not recorded"
+      : `the audit log cannot be written yet; up to ${maxWaiting} events are kept until it can`;
 
   function flush(): Promise<void> {
     clearTimeout(timer);
@@ -115,18 +120,38 @@ export function createAuditSink(options: AuditSinkOptions): AuditLog {
 
   async function store(): Promise<void> {
     if (waiting.length === 0) return;
-    const entries = waiting;
+    const missing = lost;
+    lost = 0;
+    const entries = missing === 0 ? waiting : [...waiting, lossOf(missing)];
     waiting = [];
     try {
       await append(entries);
-      hasFailed = false;
     } catch (cause) {
-      if (!hasFailed) runtime.log("error", "the audit log cannot be written; what happens is not recorded", { cause });
-      hasFailed = true;
-      if (retryMs === undefined) return;
-      waiting = [...entries, ...waiting];
+      if (!isAway) runtime.log("error", failure, { cause });
+      isAway = true;
+      lost += missing;
+      const kept = missing === 0 ? entries : entries.slice(0, -1);
+      if (retryMs === undefined) {
+        lost += kept.length;
+        return;
+      }
+      waiting = [...kept, ...waiting];
       flushIn(retryMs);
+      return;
     }
+    // By default a server logs no level below "warn", and has logged the failure.
+    if (isAway)
+      runtime.log(
+        "warn",
+        `the audit log is written again; ${missing === 0 ? "nothing is missing" : areMissing(missing)}`,
+      );
+    else if (missing > 0) runtime.log("warn", `${areMissing(missing)} in the audit log`);
+    isAway = false;
+  }
+
+  function lossOf(count: number): AuditEntry {
+    const time = new Date(runtime.now()).toISOString();
+    return { time, what: "config", outcome: "failed", detail: `${count} events could not be recorded` };
   }
 
   function flushIn(ms: number): void {
@@ -143,19 +168,23 @@ export function createAuditSink(options: AuditSinkOptions): AuditLog {
       const shownUri =
         uri === undefined || !hashUris ? uri : `sha256:${createHash("sha256").update(uri).digest("hex")}`;
       waiting.push({ time, ...event, uri: shownUri, query: queries ? query : undefined });
-      if (lost > 0) {
-        const detail = `${lost} events could not be recorded`;
-        waiting.push({ time, what: "config", outcome: "failed", detail });
-        lost = 0;
-      }
       flushIn(flushMs);
     },
     async close() {
       await flush();
       // No retry: nobody would wait for it.
       clearTimeout(timer);
+      timer = undefined;
+      const missing = lost + waiting.length;
+      if (missing > 0) runtime.log("error", `${areMissing(missing)} in the audit log, because the server stopped`);
+      waiting = [];
+      lost = 0;
     },
   };
+}
+
+function areMissing(count: number): string {
+  return count === 1 ? "1 event is missing" : `${count} events are missing`;
 }
 
 /** All entries of a log, oldest first. Lines that cannot be read are left out. */
