@@ -54,7 +54,7 @@ export function sharedText({ instance, bus, leases, needed, pool }: SharedFigure
       [{ engine }, Number(bus.isConnected)],
     ]),
     family("pressmark_bus_lag_messages", "gauge", "Messages published and not received here.", [[{ engine }, bus.lag]]),
-    family("pressmark_bus_gaps_total", "counter", "Times that messages may have been missed.", [
+    family("pressmark_bus_gaps_total", "counter", "Times that messages of a mount may have been missed.", [
       [{ engine }, bus.gaps],
     ]),
     family("pressmark_bus_published_total", "counter", "Messages published here.", [[{ engine }, bus.published]]),
