@@ -69,19 +69,19 @@ describe.skipIf(missing)("doctor", () => {
     expect(wrong["state"]?.[0]?.says).toMatch(/rejects the user or the password/);
   });
 
-  it("finds instances with different configs", async () => {
+  it("names instances with different configs, also those of one machine", async () => {
     const database = open();
     await migrate(database, sharedMigrations);
     const instances = await Promise.all(
       ["x", "y"].map((config) =>
-        registerInstance(database, { id: config, version: "1", host: `h${config}`, config }, runtime),
+        registerInstance(database, { id: `ada:${config}`, version: "1", host: "ada", config }, runtime),
       ),
     );
     const found = await examine();
     await Promise.all(instances.map((each) => each.close()));
     expect(found["instances"]?.[1]).toMatchObject({
       state: "hint",
-      says: expect.stringContaining("2 different configs"),
+      says: "the running instances have 2 different configs: ada:x x, ada:y y",
     });
   });
 });

@@ -210,7 +210,7 @@ function examineInstances(all: Awaited<ReturnType<typeof listInstances>>): Check
     findings.push({
       about,
       state: "hint",
-      says: `the running instances have ${configs.size} different configs: ${alive.map(({ host, config }) => `${host} ${config}`).join(", ")}`,
+      says: `the running instances have ${configs.size} different configs: ${alive.map(({ id, config }) => `${id} ${config}`).join(", ")}`,
       advice: "give all instances the same config, and start those again that have an older one",
     });
   return findings;

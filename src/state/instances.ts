@@ -1,11 +1,12 @@
 /** The running instances of a server, for operators. Nothing depends on this table. */
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { lastingFailure } from "../errors.ts";
+import { lastingFailure, toResourceError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase, SharedSql } from "./database.ts";
 
 export interface InstanceFacts {
-  /** Random for each process. */
+  /** Unique for each process; see `newInstanceId`. */
   readonly id: string;
   /** Version of Pressmark. */
   readonly version: string;
@@ -28,24 +29,51 @@ export interface InstanceInfo extends Required<Pick<InstanceFacts, "id" | "versi
 const heartbeatMs = 5000;
 const aliveMs = 3 * heartbeatMs;
 
+/** Names machine and process, for people who read it in a log. */
+export function newInstanceId(host = hostname()): string {
+  return `${host.replaceAll(/[^\w.-]/g, "-").slice(0, 63)}:${process.pid}:${randomUUID().slice(0, 8)}`;
+}
+
 export interface RegisteredInstance {
+  /** Why the last heartbeat failed. Undefined if the database answered. */
+  readonly problem: string | undefined;
   /** Removes it from the list. */
   close(): Promise<void>;
 }
 
-/** Resolves once it is listed. Then sends a heartbeat every few seconds. */
+/** Resolves once it is listed. Then sends a heartbeat every few seconds, and warns once of each instance with another config. */
 export async function registerInstance(
   database: SharedDatabase,
   facts: InstanceFacts,
-  runtime: Pick<Runtime, "wait">,
+  runtime: Pick<Runtime, "wait" | "log">,
 ): Promise<RegisteredInstance> {
   const closing = new AbortController();
+  const warnedOf = new Set<string>();
+  let problem: string | undefined;
 
   async function repeatHeartbeat(): Promise<void> {
     while (!closing.signal.aborted) {
       await runtime.wait(heartbeatMs, closing.signal).catch(() => undefined);
-      // If the database is away, other parts of the server report it.
-      if (!closing.signal.aborted) await sendHeartbeat(database, facts).catch(() => undefined);
+      if (closing.signal.aborted) return;
+      try {
+        warnOf(await sendHeartbeat(database, facts));
+        problem = undefined;
+      } catch (cause) {
+        // Other parts of the server log it.
+        problem = toResourceError(cause).message;
+      }
+    }
+  }
+
+  function warnOf(others: Awaited<ReturnType<typeof sendHeartbeat>>): void {
+    for (const { id, address } of others) {
+      if (warnedOf.has(id)) continue;
+      warnedOf.add(id);
+      runtime.log(
+        "warn",
+        "another instance was started with another config; give all the same, and start those again that have an older one",
+        { instance: id, address },
+      );
     }
   }
 
@@ -53,6 +81,9 @@ export async function registerInstance(
   await database.query("delete from instances where seen < clock_timestamp() - interval '1 hour'");
   const repeating = repeatHeartbeat();
   return {
+    get problem() {
+      return problem;
+    },
     async close() {
       closing.abort();
       await repeating;
@@ -61,12 +92,18 @@ export async function registerInstance(
   };
 }
 
-/** Lists an instance, or says that it is alive. */
-export async function sendHeartbeat(sql: SharedSql, facts: InstanceFacts): Promise<void> {
-  await sql.query(
-    `insert into instances (id, host, address, version, config) values ($1, $2, host(inet_client_addr()), $3, $4)
-     on conflict (id) do update set seen = clock_timestamp()`,
-    [facts.id, facts.host ?? hostname(), facts.version, facts.config ?? null],
+/** Lists an instance, or says that it is alive. Returns the running instances with another config. */
+export async function sendHeartbeat(
+  sql: SharedSql,
+  facts: InstanceFacts,
+): Promise<readonly { readonly id: string; readonly address: string | null }[]> {
+  return sql.query(
+    `with beat as (
+       insert into instances (id, host, address, version, config) values ($1, $2, host(inet_client_addr()), $3, $4)
+       on conflict (id) do update set seen = clock_timestamp())
+     select id, address from instances
+     where id <> $1 and config <> $4 and seen > clock_timestamp() - $5::integer * interval '1 ms' order by id`,
+    [facts.id, facts.host ?? hostname(), facts.version, facts.config ?? null, aliveMs],
   );
 }
 

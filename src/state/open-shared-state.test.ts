@@ -28,6 +28,9 @@ async function connections(database: SharedDatabase): Promise<number> {
   return Number(rows[0]?.n);
 }
 
+const configWarnings = (): string[] =>
+  logged.filter((line) => line.startsWith("warn another instance was started with another config"));
+
 describe.skipIf(missing)("the shared state", () => {
   it("is the same for all instances, which are listed while they run", async () => {
     const [one, two] = await Promise.all([
@@ -69,6 +72,40 @@ describe.skipIf(missing)("the shared state", () => {
       "insert into instances (id, host, version, seen) values ('dead', 'h', '1', clock_timestamp() - interval '20 s')",
     );
     expect((await listInstances(database)).find(({ id }) => id === "dead")?.isAlive).toBe(false);
+  });
+
+  it("names an instance after its host and process", async () => {
+    const { instance } = await start({ host: "left hand.example" });
+    expect(instance).toMatch(new RegExp(`^left-hand\\.example:${process.pid}:[0-9a-f]{8}$`));
+  });
+
+  it("warns once of each instance that was started with another config", async () => {
+    let beats = 0;
+    const beating: SharedStateOptions["runtime"] = {
+      ...runtime,
+      wait: (ms, signal) => runtime.wait(ms === 5000 && (beats += 1) ? 10 : ms, signal),
+      log: (level, message, facts) => runtime.log(level, message, { cause: facts?.["instance"] }),
+    };
+    const left = await start({ host: "left", config: "1", runtime: beating });
+    await start({ host: "same", config: "1" });
+    await start({ host: "unknown" });
+    const right = await start({ host: "right", config: "2" });
+    await expect.poll(configWarnings, { timeout: 30_000 }).toHaveLength(1);
+    const before = beats;
+    await expect.poll(() => beats, { timeout: 30_000 }).toBeGreaterThan(before + 3);
+    expect(configWarnings()).toEqual([expect.stringContaining(right.instance)]);
+    expect(left.databaseProblem).toBeUndefined();
+  });
+
+  it("knows whether the database answers", async () => {
+    const state = await start({
+      runtime: { ...runtime, wait: (ms, signal) => runtime.wait(Math.min(ms, 50), signal) },
+    });
+    expect(state.databaseProblem).toBeUndefined();
+    await server().stop("immediate");
+    await expect.poll(() => state.databaseProblem, { timeout: 30_000 }).toMatch(/database/);
+    await server().start();
+    await expect.poll(() => state.databaseProblem, { timeout: 30_000 }).toBeUndefined();
   });
 
   it("knows whether an instance of another version runs", async () => {

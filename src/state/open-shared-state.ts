@@ -1,8 +1,7 @@
 /** Opens everything that the instances of a server share. */
-import { randomUUID } from "node:crypto";
 import { cancelled, lastingFailure, ResourceError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
-import { type InstanceFacts, registerInstance, sendHeartbeat } from "./instances.ts";
+import { type InstanceFacts, newInstanceId, registerInstance, sendHeartbeat } from "./instances.ts";
 import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 import { openBus } from "./open-bus.ts";
@@ -39,7 +38,7 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
     signal = new AbortController().signal,
     startMs = 30_000,
   } = options;
-  const instance = randomUUID();
+  const instance = newInstanceId(options.host);
   const facts = { ...options, id: instance };
   const opened: { close(): Promise<void> }[] = [];
   /** In the opposite order: what uses the database is closed before it. */
@@ -54,11 +53,21 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
   try {
     await prepare({ state, runtime, facts, migrations: [...stateMigrations, ...migrations], signal, startMs });
     const database = keep(openDatabase({ url: state, runtime }));
-    keep(await registerInstance(database, facts, runtime));
+    const registered = keep(await registerInstance(database, facts, runtime));
     const store = keep(createPostgresStore({ database, runtime }));
     const bus = keep(await openBus({ url: busUrl, database, runtime, instance }));
     const leases = keep(createPostgresLeases({ database, instance, runtime }));
-    return { instance, database, store, bus, leases, close };
+    return {
+      instance,
+      database,
+      store,
+      bus,
+      leases,
+      get databaseProblem() {
+        return registered.problem;
+      },
+      close,
+    };
   } catch (cause) {
     await close();
     throw cause;

@@ -5,11 +5,13 @@ import type { Leases } from "./leases.ts";
 import type { Store } from "./store.ts";
 
 export interface SharedState {
-  /** Random for each process. */
+  /** Unique for each process: host, process id and a random part. */
   readonly instance: string;
   readonly database: SharedDatabase;
   readonly store: Store;
   readonly bus: Bus;
   readonly leases: Leases;
+  /** Why the database did not answer when it was last asked, a few seconds ago. Undefined if it did. */
+  readonly databaseProblem: string | undefined;
   close(): Promise<void>;
 }
