@@ -131,6 +131,7 @@ async function build(options: BuildServerOptions, opens: (close: () => Promise<v
     mounts: served,
     faulty: () => faulty,
     health,
+    shared,
     pickerApp: options.pickerApp,
     recentLog: options.recentLog,
   });

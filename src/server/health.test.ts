@@ -8,6 +8,7 @@ import { createHealth } from "./health.ts";
 import type { ServedMount } from "./locate.ts";
 import { createMountHealth } from "./mount-health.ts";
 import { createRuntime } from "./runtime.ts";
+import type { SharedHealthSource } from "./shared-health.ts";
 import type { ServerIndex } from "./server-index.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -29,9 +30,10 @@ const quiet = createRuntime({ write: () => true });
 interface Given {
   readonly mounts?: readonly ServedMount[];
   readonly certificate?: { readonly validFrom: number; readonly validTo: number };
+  readonly shared?: SharedHealthSource;
 }
 
-async function ready({ mounts = [mountOf(empty)], certificate }: Given) {
+async function ready({ mounts = [mountOf(empty)], certificate, shared }: Given) {
   const runtime = { ...quiet, now: () => 1000 };
   const health = createHealth({
     server: {
@@ -39,6 +41,7 @@ async function ready({ mounts = [mountOf(empty)], certificate }: Given) {
       faulty: [],
       index: index as ServerIndex,
       health: createMountHealth({ mounts: () => mounts, runtime }),
+      shared,
     },
     certificate: () => certificate,
     isOwner: async () => true,
@@ -49,8 +52,18 @@ async function ready({ mounts = [mountOf(empty)], certificate }: Given) {
   closing.push(() => new Promise((resolve) => server.close(resolve)));
   const { port } = server.address() as AddressInfo;
   const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { headers: { Connection: "close" } });
-  return { status: response.status, ...((await response.json()) as object) };
+  const seen = (await response.json()) as { readonly state: string; readonly notReady: readonly { part: string }[] };
+  return { status: response.status, ...seen };
 }
+
+const sharedWith = (isConnected: boolean, databaseProblem?: string): SharedHealthSource => ({
+  instance: "ada:1:0",
+  databaseProblem,
+  bus: { status: { engine: "nats", isConnected, lag: 0, gaps: 0, published: 0, received: 0 } },
+});
+
+const sharedParts = ({ notReady }: Awaited<ReturnType<typeof ready>>) =>
+  notReady.filter(({ part }) => part === "database" || part === "bus");
 
 describe("readiness", () => {
   it("is degraded by a certificate that has expired or is not valid yet, because a balancer may not check it", async () => {
@@ -65,6 +78,17 @@ describe("readiness", () => {
       notReady: expect.arrayContaining([{ part: "certificate", state: "not valid yet" }]) as unknown,
     });
     expect(await ready({ certificate: { validFrom: 0, validTo: 2000 } })).toMatchObject({ state: "ready" });
+  });
+
+  it("is degraded while the shared database or the bus is away, and requests still come", async () => {
+    const whole = await ready({ shared: sharedWith(true) });
+    expect([whole, sharedParts(whole)]).toMatchObject([{ status: 200, state: "ready" }, []]);
+    const away = await ready({ shared: sharedWith(false, "the database does not respond") });
+    expect(away).toMatchObject({ status: 200, ready: true, state: "degraded" });
+    expect(sharedParts(away)).toEqual([
+      { part: "database", state: "failing", problem: "the database does not respond" },
+      { part: "bus", state: "failing", problem: "NATS is not connected; clients are told of changes once it is" },
+    ]);
   });
 
   it("ends when no mount is served", async () => {

@@ -7,9 +7,12 @@ import type { Certificate } from "./certificate.ts";
 import { indexStatusOf } from "./index-status.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
 import type { Server } from "./open-server.ts";
+import { sharedHealth, type SharedHealthSource } from "./shared-health.ts";
 
 interface HealthOptions {
-  readonly server: Pick<Server, "mounts" | "faulty" | "index" | "health">;
+  readonly server: Pick<Server, "mounts" | "faulty" | "index" | "health"> & {
+    readonly shared?: SharedHealthSource | undefined;
+  };
   /** The certificate in use. Undefined without HTTPS. */
   certificate(): Pick<Certificate, "validFrom" | "validTo"> | undefined;
   /** Whether the owner sent a request whose Host and Origin are allowed. */
@@ -26,7 +29,7 @@ export interface Health {
 
 /** Something that is not ready. */
 interface UnreadyPart {
-  readonly part: "server" | "mount" | "index" | "certificate";
+  readonly part: "server" | "mount" | "index" | "certificate" | "database" | "bus";
   readonly name?: string;
   readonly state: string;
   readonly problem?: string | undefined;
@@ -56,7 +59,13 @@ export function createHealth({ server, certificate, isOwner, runtime }: HealthOp
     const unusable: UnreadyPart[] = [];
     if (isStopping) unusable.push({ part: "server", state: "shutting down" });
     if (server.mounts.length === 0) unusable.push({ part: "server", state: "nothing to serve" });
-    const notReady = [...unusable, ...unreadyMounts(server), ...unreadyIndex(server), ...unreadyCertificate()];
+    const notReady = [
+      ...unusable,
+      ...unreadyMounts(server),
+      ...unreadyIndex(server),
+      ...unreadyShared(server),
+      ...unreadyCertificate(),
+    ];
     const hasFault = notReady.some(({ state, problem }) => problem !== undefined || !passingStates.has(state));
     const ready = unusable.length === 0;
     return { ready, state: !ready ? "not ready" : hasFault ? "degraded" : "ready", notReady };
@@ -118,6 +127,17 @@ function unreadyIndex({ mounts, index }: HealthOptions["server"]): UnreadyPart[]
   if (!mounts.some(({ name }) => index.ready(name) !== undefined)) return [];
   const { state, problem } = indexStatusOf(index);
   return state === "complete" && !problem ? [] : [{ part: "index", state, problem: problem?.message }];
+}
+
+/** Empty for a server that shares nothing. */
+function unreadyShared({ shared }: HealthOptions["server"]): UnreadyPart[] {
+  if (!shared) return [];
+  const { database, bus } = sharedHealth(shared);
+  const parts = [
+    { part: "database", ...database },
+    { part: "bus", state: bus.state, problem: bus.problem },
+  ] as const;
+  return parts.filter(({ state }) => state !== "ok");
 }
 
 /** Methods are checked here, because nothing else has checked the request. */

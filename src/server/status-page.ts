@@ -6,6 +6,7 @@ import type { MountHealth } from "./mount-health.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
 import type { ServerIndex, ShownStatus } from "./server-index.ts";
 import { indexStatusOf } from "./index-status.ts";
+import { followSharedHealth, sharedHealth, type SharedHealthSource } from "./shared-health.ts";
 import type { StatusPage } from "./status-mount.ts";
 import type { ActivityLog } from "./activity-log.ts";
 
@@ -18,6 +19,8 @@ export interface StatusPageOptions {
   /** Mounts with problems. */
   faulty(): readonly UnopenedMount[];
   readonly health: MountHealth;
+  /** What the instances of the server share. Absent in a server of one instance. */
+  readonly shared?: SharedHealthSource | undefined;
   /** The last lines of the log. */
   recentLog?(): readonly string[];
 }
@@ -28,7 +31,7 @@ const freshMs = 10_000;
 const lookMs = 15_000;
 
 export function statusPage(options: StatusPageOptions): StatusPage {
-  const { index, register, quotas, mounts, faulty, health } = options;
+  const { index, register, quotas, mounts, faulty, health, shared } = options;
   return {
     entry: {
       path: "status",
@@ -56,6 +59,7 @@ export function statusPage(options: StatusPageOptions): StatusPage {
           ...faulty().flatMap(toLeftOut),
         ],
         index: { state: indexed.state, bytes: indexed.bytes, problem: indexed.problem?.message },
+        shared: shared && { instance: shared.instance, ...sharedHealth(shared) },
         clients: register.clients(),
         reads: register.reads(),
         refusedByQuota: quotas.refusals(),
@@ -69,6 +73,7 @@ export function statusPage(options: StatusPageOptions): StatusPage {
       index.follow(hear, signal);
       register.follow(hear, signal);
       quotas.follow(hear, signal);
+      if (shared) followSharedHealth(shared, hear, signal);
     },
 
     attend(signal) {

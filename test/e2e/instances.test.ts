@@ -116,6 +116,14 @@ async function figuresOf(instance: Served): Promise<string> {
   return (await askFigures(instance, ownerToken)).text();
 }
 
+/** What the owner sees at `/health/ready`, without what is not shared. */
+async function sharedHealthOf({ port }: Served): Promise<readonly unknown[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { headers: owner });
+  const { notReady } = (await response.json()) as { notReady: readonly { part: string; state: string }[] };
+  const parts = notReady.filter(({ part }) => part === "database" || part === "bus");
+  return [response.status, ...parts.map(({ part, state }) => `${part} ${state}`)];
+}
+
 describe.skipIf(missing)("two instances with one database", () => {
   it("show the figures of what they share, as the pages and the alerts name them", async () => {
     const page = readFileSync(new URL("../../docs/monitoring.md", import.meta.url), "utf8");
@@ -244,11 +252,22 @@ describe.skipIf(missing)("two instances with one database", () => {
     expect((await read(`Bearer ${watching}`)).status).toBe(503);
     expect((await askFigures(instances[0]!, token)).status).toBe(503);
     expect((await askFigures(instances[0]!, `${watching}x`)).status).toBe(503);
+    await vi.waitFor(
+      async () => expect(await sharedHealthOf(instances[0]!)).toEqual([200, "database failing", "bus failing"]),
+      { timeout: 30_000 },
+    );
     // A session that this instance holds goes on.
     await session.request(0, "ping");
+    const { contents } = await session.request<{ contents: readonly { text: string }[] }>(0, "resources/read", {
+      uri: "pressmark://status",
+    });
+    expect(JSON.parse(contents[0]!.text)).toMatchObject({
+      shared: { database: { state: "failing" }, bus: { engine: "postgres", state: "failing" } },
+    });
     await postgres.start();
     await vi.waitUntil(async () => (await read(`Bearer ${token}`)).status === 200, { timeout: 30_000 });
     await session.request(1, "ping");
+    await vi.waitFor(async () => expect(await sharedHealthOf(instances[0]!)).toEqual([200]), { timeout: 30_000 });
   });
 
   it("log no password", () => {
