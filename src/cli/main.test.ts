@@ -66,6 +66,41 @@ describe("the command", () => {
     expect(err).toBe(String.raw`pressmark: no resource at "a\u001b[2Jb\x9b\u202ec"` + "\n");
   });
 
+  it("writes an error as JSON if the log is JSON", async () => {
+    const asFlag = await pressmark(["serve", "nowhere", "--log-format", "json"]);
+    const asVariable = await pressmark(["serve", "nowhere"], { env: { PRESSMARK_LOG_FORMAT: "json" } });
+    for (const { code, out, err } of [asFlag, asVariable]) {
+      expect([code, out]).toEqual([2, ""]);
+      expect(
+        err
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line) as unknown),
+      ).toEqual([
+        {
+          time: expect.any(String),
+          level: "error",
+          message: 'no folder "nowhere"; check the path, or create it first',
+        },
+      ]);
+    }
+    const { err } = await pressmark(["serve", "nowhere", "--log-format", "text"], {
+      env: { PRESSMARK_LOG_FORMAT: "json" },
+    });
+    expect(err).toBe('pressmark: no folder "nowhere"; check the path, or create it first\n');
+  });
+
+  it("refuses a format of the log that there is not, also in the environment", async () => {
+    const env = { PRESSMARK_LOG_FORMAT: "xml" };
+    expect(await pressmark(["ls"], { env })).toMatchObject({
+      code: 2,
+      out: "",
+      err: 'pressmark: PRESSMARK_LOG_FORMAT takes text or json, not "xml"\n',
+    });
+    expect((await pressmark(["ls"], { env: { PRESSMARK_LOG_FORMAT: "" } })).code).toBe(0);
+    expect((await pressmark(["serve", "nowhere", "--log-format", "text"], { env })).err).toMatch(/no folder "nowhere"/);
+  });
+
   it("shows a stack only on request", async () => {
     expect((await pressmark(["read", "nothing"])).err).not.toContain("    at ");
     expect((await pressmark(["read", "nothing"], { env: { PRESSMARK_DEBUG: "1" } })).err).toContain("    at ");

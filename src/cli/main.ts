@@ -4,7 +4,9 @@ import { parseArguments } from "./arguments.ts";
 import { type Command, type commonFlags, type FlagValues, UsageError, type CommandContext } from "./command.ts";
 import { allCommands, commands, loadCommand } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-codes.ts";
+import { checkLogFormat } from "./log-format.ts";
 import { helpFor, overview } from "./help.ts";
+import { jsonLogLine } from "../lib/log-line.ts";
 import { neededPackages } from "../lib/missing-package.ts";
 import { nearest } from "../lib/nearest.ts";
 import { plainText, print } from "./print.ts";
@@ -17,6 +19,7 @@ export async function main(words: readonly string[], world: CommandContext): Pro
 }
 
 async function runCommand(words: readonly string[], world: CommandContext): Promise<number> {
+  let format: unknown = world.env["PRESSMARK_LOG_FORMAT"];
   try {
     const [name, ...rest] = words;
     if (name === "--version" || name === "-V") {
@@ -33,9 +36,12 @@ async function runCommand(words: readonly string[], world: CommandContext): Prom
       await print(world.out, helpFor(command));
       return 0;
     }
+    const { "log-format": given } = parsed.given.flags as { readonly "log-format"?: unknown };
+    if (given === undefined) checkLogFormat(world.env);
+    else format = given;
     return (await command.run(parsed.given, (world = withVerbosity(world, parsed.given.flags)))) ?? 0;
   } catch (cause) {
-    return explain(cause, world);
+    return explain(cause, world, format === "json");
   }
 }
 
@@ -57,13 +63,19 @@ async function find(name: string): Promise<Command> {
   );
 }
 
-function explain(cause: unknown, { err, env, signal }: CommandContext): number {
+/** As a line of the log if the log is JSON: programs read it. */
+function explain(cause: unknown, { err, env, signal }: CommandContext, isJson: boolean): number {
   const code = exitCodeOf(cause, signal.aborted);
   if (code === 130) return code;
   const known = cause instanceof UsageError || cause instanceof ResourceError;
   const message = cause instanceof Error ? cause.message : String(cause);
+  const isDebugging = env["PRESSMARK_DEBUG"] === "1";
+  if (isJson) {
+    err.write(jsonLogLine("error", message, isDebugging ? { stack: stackOf(cause) } : {}, { timeMs: Date.now() }));
+    return code;
+  }
   err.write(`pressmark: ${plainText(message)}\n`);
-  if (env["PRESSMARK_DEBUG"] === "1") err.write(`${plainText(stackOf(cause))}\n`);
+  if (isDebugging) err.write(`${plainText(stackOf(cause))}\n`);
   else if (!known) err.write(`pressmark: this is an unexpected error; --verbose shows where it happened\n`);
   return code;
 }
