@@ -134,6 +134,15 @@ describe("the summary", () => {
     expect(sayReceipt(pack)).toBe(said);
     expect(sayReceipt({ ...small, items: [] })).not.toContain("else");
   });
+
+  it("does not say that nothing was found if nothing could be searched", async () => {
+    const failures = [{ mount: "files", message: "the index is away" }];
+    const empty = (ready: number) => ({ ...pack, items: [], receipt: { ...receipt, ready, failures } });
+    expect(sayReceipt(empty(0))).toBe('Nothing could be searched: "files": the index is away.');
+    expect(sayReceipt(empty(0.5))).toBe(
+      'Nothing was found for this task, or nothing fits into the budget. Not everything was searched: "files": the index is away.',
+    );
+  });
 });
 
 describe("the prompt gather", () => {

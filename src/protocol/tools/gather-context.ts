@@ -149,18 +149,23 @@ export function sayReceipt({ items, tokens, receipt }: Pack): string {
   const left = leftOut.length + moreLeftOut;
   const hidden = included.reduce((sum, { removed = 0 }) => sum + removed, 0);
   const secrets = included.reduce((sum, { masked = 0 }) => sum + masked, 0);
+  const isSearched = ready === undefined || ready > 0 || failures.length === 0;
   return [
     ...(changed
       ? [`${changed.isMore ? "More than " : ""}${count(changed.files, "file")} changed since ${changed.base}.`]
       : []),
-    items.length === 0
-      ? "Nothing was found for this task, or nothing fits into the budget."
-      : `${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`,
+    ...(items.length > 0
+      ? [`${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`]
+      : isSearched
+        ? ["Nothing was found for this task, or nothing fits into the budget."]
+        : []),
     ...(items.length > 0 && receipt.hasAllRelevant ? ["Nothing else is relevant enough."] : []),
     ...(left > 0 ? [`${count(left, "candidate")} ${left === 1 ? "was" : "were"} left out.`] : []),
     ...(secrets > 0 ? [`${count(secrets, "secret")} masked.`] : []),
     ...(hidden > 0 ? [`${count(hidden, "invisible character")} removed.`] : []),
-    ...sayFailures(failures).map((problem) => `Not everything was searched: ${problem}.`),
+    ...sayFailures(failures).map(
+      (problem) => `${isSearched ? "Not everything was searched" : "Nothing could be searched"}: ${problem}.`,
+    ),
     ...(ready !== undefined && ready < 1 && failures.length === 0
       ? [`Only ${Math.floor(ready * 100)}% of the index is ready, so there may be more: gather again in a moment.`]
       : []),

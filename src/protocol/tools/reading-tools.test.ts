@@ -233,9 +233,13 @@ describe("search_resources", () => {
     const failing = { resources: searching(async () => ({ hits: [], ready: 0, failures })) };
     const answer = await use("search_resources", { query: "ink" }, reader, failing);
     expect(answer.text).toBe(
-      'Nothing found for "ink". Not everything was searched, so there may be more. "notes", "docs": the disk of the search index is full.',
+      'Nothing could be searched for "ink". "notes", "docs": the disk of the search index is full.',
     );
     expect(answer.structuredContent).toEqual({ ready: 0, failures, results: [] });
+    const partly = { resources: searching(async () => ({ hits: [], ready: 0.5, failures: failures.slice(1) })) };
+    expect((await use("search_resources", { query: "ink" }, reader, partly)).text).toBe(
+      'Nothing found for "ink". Not everything was searched, so there may be more. "docs": the disk of the search index is full.',
+    );
     const none = {
       resources: searching(async () => {
         throw new ResourceError("unsupported", "no");

@@ -162,7 +162,9 @@ function bounded(hits: readonly Hit[]): readonly Shown[] {
 }
 
 function sayFound(query: string, shown: readonly Shown[], found: SearchResult, listing: string): string {
-  const { hits, ready, failures } = found;
+  const { hits, ready, failures = [] } = found;
+  if (shown.length === 0 && ready <= 0 && failures.length > 0)
+    return `Nothing could be searched for ${quote(query)}. ${sayProblems(failures)}`;
   const index = sayMissing(ready, failures);
   const left = hits.length - shown.length;
   const more = left > 0 ? ` ${left} more are left out because of their length; use a smaller limit.` : "";
@@ -175,11 +177,16 @@ function sayFound(query: string, shown: readonly Shown[], found: SearchResult, l
 }
 
 /** Why there may be more results. */
-function sayMissing(ready: number, failures: readonly MountFailure[] = []): string {
-  const problems = sayFailures(failures).map((problem) => `${problem}.`);
-  if (problems.length > 0) return ` Not everything was searched, so there may be more. ${problems.join(" ")}`;
+function sayMissing(ready: number, failures: readonly MountFailure[]): string {
+  if (failures.length > 0) return ` Not everything was searched, so there may be more. ${sayProblems(failures)}`;
   if (ready >= 1) return "";
   return ` Only ${Math.max(0, Math.floor(ready * 100))}% of the index is ready, so there may be more: search again in a moment.`;
+}
+
+function sayProblems(failures: readonly MountFailure[]): string {
+  return sayFailures(failures)
+    .map((problem) => `${problem}.`)
+    .join(" ");
 }
 
 function toResult({ hit: { resource, lines, isMatch }, ...marked }: Shown): Record<string, unknown> {
