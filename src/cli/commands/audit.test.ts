@@ -16,6 +16,8 @@ beforeEach(async () => {
   const audit = createAuditLog({ folder: auditFolder(state, join(stand.folder, "team.yaml")), runtime });
   audit.write({ what: "read", caller: "aki", outcome: "allowed", uri: "docs://手順.md", rule: 1, bytes: 5 });
   audit.write({ what: "read", caller: "bo", outcome: "denied", uri: "docs://secrets/key" });
+  audit.write({ what: "search", caller: "chie", outcome: "allowed", count: 1 });
+  audit.write({ what: "search", caller: "chie", outcome: "allowed", count: 2 });
   await audit.close();
 });
 
@@ -26,7 +28,9 @@ const run = (...words: string[]) => stand.run(["audit", ...words, "--config", "t
 it("prints one line per event", async () => {
   expect((await run()).out).toBe(
     "2027-01-15T08:00:00.000Z  allowed  aki  read  docs://手順.md, 5 bytes, rule 1\n" +
-      "2027-01-15T08:00:00.000Z  denied   bo  read  docs://secrets/key\n",
+      "2027-01-15T08:00:00.000Z  denied   bo  read  docs://secrets/key\n" +
+      "2027-01-15T08:00:00.000Z  allowed  chie  search  1 hit\n" +
+      "2027-01-15T08:00:00.000Z  allowed  chie  search  2 hits\n",
   );
 });
 

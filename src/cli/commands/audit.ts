@@ -64,7 +64,7 @@ function lineOf({
     query === undefined ? undefined : JSON.stringify(query),
     detail === undefined ? undefined : plain(detail),
     bytes === undefined ? undefined : `${bytes} bytes`,
-    count === undefined ? undefined : `${count} hits`,
+    count === undefined ? undefined : `${count} ${count === 1 ? "hit" : "hits"}`,
     rule === undefined ? undefined : `rule ${rule}`,
     address === undefined ? undefined : `from ${plain(address)}`,
     instance === undefined ? undefined : `on ${plain(instance)}`,
