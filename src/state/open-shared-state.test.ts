@@ -61,7 +61,10 @@ describe.skipIf(missing)("the shared state", () => {
 
   it("applies migrations of other modules, too", async () => {
     const own = { area: "x", number: 1, title: "create x", statements: ["create table x (n integer)"] };
-    const { database } = await start({ migrations: [own] });
+    const facts: unknown[] = [];
+    const logging = { ...runtime, log: (...[, , given]: Parameters<typeof runtime.log>) => void facts.push(given) };
+    const { database } = await start({ migrations: [own], runtime: logging });
+    expect(facts).toEqual([{ migrations: expect.stringMatching(/^state 1: create .*; x 1: create x$/) }]);
     expect(await database.query("select n from x")).toEqual([]);
     expect((await readMigrations(database, [...stateMigrations, own])).pending).toEqual([]);
   });

@@ -90,7 +90,7 @@ async function prepare({ state, runtime, facts, migrations, signal, startMs }: P
         const applied = await migrate(database, migrations, { finish: (sql) => sendHeartbeat(sql, facts) });
         if (applied.length > 0)
           runtime.log("info", "the tables of the shared database were updated", {
-            migrations: applied.map(({ area, number, title }) => `${area} ${number}: ${title}`),
+            migrations: applied.map(({ area, number, title }) => `${area} ${number}: ${title}`).join("; "),
           });
         return;
       } catch (cause) {
