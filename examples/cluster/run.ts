@@ -7,21 +7,34 @@ import { checkCluster } from "./check-cluster.ts";
 import type { ProxyKind } from "./proxy.ts";
 import { startCluster } from "./start-cluster.ts";
 
-const { values } = parseArgs({
-  options: {
-    check: { type: "boolean", default: false },
-    proxy: { type: "string", default: "nginx" },
-    "no-nats": { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-if (values.help || !["nginx", "haproxy"].includes(values.proxy)) {
-  console.log(`node examples/cluster/run.ts [--check] [--proxy nginx|haproxy] [--no-nats]
+const usage = `node examples/cluster/run.ts [--check] [--proxy nginx|haproxy] [--no-nats]
 
 --check    check the cluster, stop it and exit
 --proxy    what distributes the requests (nginx)
---no-nats  changes go through PostgreSQL`);
-  process.exit(values.help ? 0 : 2);
+--no-nats  changes go through PostgreSQL`;
+
+const values = readFlags();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+
+function readFlags() {
+  try {
+    const { values: flags } = parseArgs({
+      options: {
+        check: { type: "boolean", default: false },
+        proxy: { type: "string", default: "nginx" },
+        "no-nats": { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (["nginx", "haproxy"].includes(flags.proxy)) return flags;
+    throw new Error(`--proxy takes nginx or haproxy, not "${flags.proxy}"`);
+  } catch (cause) {
+    console.error(`${(cause as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
 }
 
 const stopped = new Promise<void>((resolve) => {

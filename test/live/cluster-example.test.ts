@@ -28,6 +28,17 @@ describe.skipIf(!isThere)(`the example of a cluster${isThere ? "" : ` (skipped: 
     expect(commandsThatName(folder!)).toEqual([]);
   });
 
+  it.each([
+    [["--bogus"], "Unknown option '--bogus'"],
+    [["--proxy", "apache"], '--proxy takes nginx or haproxy, not "apache"'],
+  ])("answers %j with what is wrong and the flags", async (words, sentence) => {
+    const failed = await run(process.execPath, [script, ...words]).catch((cause: unknown) => cause);
+    expect(failed).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(sentence) });
+    const { stderr } = failed as { readonly stderr: string };
+    expect(stderr).toContain("--no-nats  changes go through PostgreSQL");
+    expect(stderr).not.toContain("    at ");
+  });
+
   it("stops and removes everything on Ctrl-C", async () => {
     const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
     const ended = once(child, "exit");
