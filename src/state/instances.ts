@@ -57,9 +57,10 @@ export async function registerInstance(
       if (closing.signal.aborted) return;
       try {
         warnOf(await sendHeartbeat(database, facts));
+        if (problem !== undefined) runtime.log("info", "the shared database answers again");
         problem = undefined;
       } catch (cause) {
-        // Other parts of the server log it.
+        if (problem === undefined) runtime.log("warn", "the shared database does not answer", { cause });
         problem = toResourceError(cause).message;
       }
     }

@@ -106,7 +106,13 @@ describe.skipIf(missing)("the shared state", () => {
     });
     expect(state.databaseProblem).toBeUndefined();
     await server().stop("immediate");
-    await expect.poll(() => state.databaseProblem, { timeout: 30_000 }).toMatch(/database/);
+    await expect.poll(() => state.databaseProblem, { timeout: 30_000 }).toMatch(/check "server.state"/);
+    // Clients see errors of records, and cannot check the config.
+    const error = await failureOf(state.store.put("sets", "a", {}));
+    expect([error.kind, error.message]).toEqual(["unavailable", "the database of this server is away; try again soon"]);
+    expect(logged).toContainEqual(
+      expect.stringMatching(/^warn the shared database does not answer .*check "server.state"/),
+    );
     await server().start();
     await expect.poll(() => state.databaseProblem, { timeout: 30_000 }).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 /** Opens everything that the instances of a server share. */
 import { cancelled, lastingFailure, ResourceError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
+import { databaseForCallers } from "./database-for-callers.ts";
 import { type InstanceFacts, newInstanceId, registerInstance, sendHeartbeat } from "./instances.ts";
 import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
@@ -54,7 +55,7 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
     await prepare({ state, runtime, facts, migrations: [...stateMigrations, ...migrations], signal, startMs });
     const database = keep(openDatabase({ url: state, runtime }));
     const registered = keep(await registerInstance(database, facts, runtime));
-    const store = keep(createPostgresStore({ database, runtime }));
+    const store = keep(createPostgresStore({ database: databaseForCallers(database), runtime }));
     const bus = keep(await openBus({ url: busUrl, database, runtime, instance }));
     const leases = keep(createPostgresLeases({ database, instance, runtime }));
     return {

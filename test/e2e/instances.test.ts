@@ -40,7 +40,7 @@ beforeAll(async () => {
       token: ownerToken,
       audit: true,
       pageSize: 2,
-      tools: ["save_set"],
+      tools: ["save_set", "search_resources"],
     },
     callers: { aki: {}, monitoring: { owner: true } },
     mounts: { docs: { source: "file", root: "docs" } },
@@ -261,6 +261,17 @@ describe.skipIf(missing)("two instances with one database", () => {
     const { contents } = await session.request<{ contents: readonly { text: string }[] }>(0, "resources/read", {
       uri: "pressmark://status",
     });
+    for (const [name, args, said] of [
+      ["save_set", { name: "late", uris: [uriOf("b.md")] }, /the database of this server is away; try again soon/],
+      ["search_resources", { query: "b" }, /^Nothing could be searched for "b"\. "docs": the database of this server/],
+    ] as const) {
+      const answer = await session.request<{ content: readonly { text: string }[] }>(0, "tools/call", {
+        name,
+        arguments: args,
+      });
+      expect(answer.content[0]!.text).toMatch(said);
+      expect(answer.content[0]!.text).not.toContain("server.state");
+    }
     expect(JSON.parse(contents[0]!.text)).toMatchObject({
       shared: { database: { state: "failing" }, bus: { engine: "postgres", state: "failing" } },
     });
