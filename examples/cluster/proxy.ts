@@ -26,7 +26,7 @@ export function startProxy({ kind, folder, host, port, instances }: ProxyOptions
     LISTEN: `${host.address}:${port}`,
     FOLDER: folder,
     INSTANCES: instances.map(server).join("\n        "),
-    READING: instances.map((address) => `server ${address} max_fails=0;`).join("\n        "),
+    AGAIN: instances.map((address) => `server ${address} max_fails=0;`).join("\n        "),
     // Workers of another user could not reach the folder.
     USER: process.getuid?.() === 0 ? "user root;" : "",
   };
