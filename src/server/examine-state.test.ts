@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { natsMissing, startNats } from "../../test/live/nats.ts";
 import { registerInstance } from "../state/instances.ts";
 import { migrate } from "../state/migrate.ts";
+import { streamNames } from "../state/nats-connection.ts";
+import { readServerId } from "../state/server-id.ts";
 import { useDatabase } from "../state/test-database.ts";
 import type { CheckResult } from "./examine.ts";
 import { examineState } from "./examine-state.ts";
@@ -17,6 +19,12 @@ async function examine(bus?: string, state = url(), clock = runtime): Promise<Re
   const findings = await examineState({ state, bus }, clock, signal);
   expect(JSON.stringify(findings)).not.toContain(server().password);
   return Object.groupBy(findings, ({ about }) => about) as Record<string, CheckResult[]>;
+}
+
+/** Returns what the server has in NATS. */
+async function createServer() {
+  await migrate(open(), sharedMigrations);
+  return streamNames(open().schema, (await readServerId(open()))!);
 }
 
 describe.skipIf(missing)("doctor", () => {
@@ -107,8 +115,8 @@ describe.skipIf(missing ?? natsMissing())("doctor with NATS", () => {
     const connection = await connect({ port });
     const { streams } = await jetstreamManager(connection);
     expect((await streams.list().next()).map(({ config }) => config.name)).toEqual([]);
-    const { schema } = open();
-    await streams.add({ name: `pressmark_${schema}`, subjects: [`pressmark.${schema}.>`] });
+    const { stream, prefix } = await createServer();
+    await streams.add({ name: stream, subjects: [`${prefix}>`] });
     await connection.close();
     expect((await examine(bus))["bus"]?.[0]?.says).toMatch(/^NATS carried a message in \d+ ms$/);
   });
@@ -134,7 +142,7 @@ describe.skipIf(missing ?? natsMissing())("doctor with NATS", () => {
   });
 
   it("says that the user may not read the stream", async () => {
-    const { schema } = open();
+    const { stream, prefix } = await createServer();
     const mayNot = `permissions: { publish: { deny: "$JS.API.CONSUMER.>" } }`;
     const port = await start(
       `authorization { users: [{ user: admin, password: a }, { user: some, password: s, ${mayNot} }] }`,
@@ -143,8 +151,8 @@ describe.skipIf(missing ?? natsMissing())("doctor with NATS", () => {
     await (
       await jetstreamManager(connection)
     ).streams.add({
-      name: `pressmark_${schema}`,
-      subjects: [`pressmark.${schema}.>`],
+      name: stream,
+      subjects: [`${prefix}>`],
     });
     await connection.close();
     expect((await examine(`nats://some:s@127.0.0.1:${port}`))["bus"]?.[0]).toMatchObject({

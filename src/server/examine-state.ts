@@ -37,7 +37,7 @@ export async function examineState(
       ...reached,
       examineTables(database.schema, tables),
       await examineNotify(database, quiet, signal),
-      (await examineMissingBus(database.schema, bus, hasTables)) ?? (await examineBus(database, bus, quiet, signal)),
+      (await examineMissingBus(database, bus, hasTables)) ?? (await examineBus(database, bus, quiet, signal)),
       ...(hasTables ? examineInstances(await listInstances(database)) : []),
     ];
   } catch (cause) {
@@ -130,7 +130,7 @@ async function examineNotify(
 
 /** A bus that does not exist yet is not created. Undefined if it exists. */
 async function examineMissingBus(
-  schema: string,
+  database: SharedDatabase,
   url: string | undefined,
   hasTables: boolean,
 ): Promise<CheckResult | undefined> {
@@ -140,7 +140,7 @@ async function examineMissingBus(
       ? undefined
       : { about, state: "ok", says: "PostgreSQL carries the changes; the first instance creates the tables" };
   try {
-    if (await findNatsStream(url, schema)) return undefined;
+    if (await findNatsStream(url, database)) return undefined;
     return { about, state: "ok", says: "NATS offers JetStream; the first instance creates the stream" };
   } catch (cause) {
     return { about, state: "broken", says: toResourceError(cause).message };

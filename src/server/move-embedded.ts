@@ -33,7 +33,7 @@ export interface MovedState {
 
 /** Can be repeated: what is in the shared state is never replaced. The files stay. */
 export async function moveEmbedded(options: MoveOptions): Promise<readonly MovedState[]> {
-  const { store, database, runtime } = options;
+  const { store, database } = options;
   const { tokens, sets, cursorKey: key, signIns } = readEmbedded(options);
   const isNew = { ifVersion: undefined };
 

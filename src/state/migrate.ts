@@ -10,7 +10,7 @@ export interface MigrateOptions {
   /** Called before contract migrations of a schema in use. If it rejects, nothing is changed. */
   check?(sql: SharedSql): Promise<void>;
   /** Called at the end of the transaction: what it stores is seen by every later `check`. */
-  finish?(sql: SharedSql): Promise<void>;
+  finish?(sql: SharedSql): Promise<unknown>;
 }
 
 const oldestServer = 150_000;

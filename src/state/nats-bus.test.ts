@@ -13,6 +13,7 @@ import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { type StreamNames, streamNames } from "./nats-connection.ts";
+import { readServerId } from "./server-id.ts";
 import { parseNatsUrl } from "./nats-url.ts";
 import { openBus } from "./open-bus.ts";
 import { stateMigrations } from "./tables.ts";
@@ -77,8 +78,7 @@ describe("a bus in NATS", () => {
 
   /** What this test's server has in NATS. */
   async function names(): Promise<StreamNames> {
-    const [row] = await test.open().query<{ id: string }>("select id from server");
-    return streamNames(test.open().schema, row!.id);
+    return streamNames(test.open().schema, (await readServerId(test.open()))!);
   }
 
   async function open(url: string, logged: string[] = []): Promise<Bus> {

@@ -5,6 +5,7 @@ import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
 import { createMemoryBus } from "./memory-bus.ts";
 import { createPostgresBus } from "./postgres-bus.ts";
+import { readServerId } from "./server-id.ts";
 
 export interface BusOptions {
   /** `nats://…` or `tls://…`. Needs the database, which has the id of the server. */
@@ -30,9 +31,10 @@ export async function openBus({ url, database, runtime, instance }: BusOptions):
       import("./raise-fence.ts"),
     ]);
     const packages = await loadNats();
-    const [row] = await database.query<{ id: string }>("select id from server");
-    if (!row) throw lastingFailure(`the table server of the schema ${quote(database.schema)} must have one row`);
-    const names = streamNames(database.schema, row.id);
+    const id = await readServerId(database);
+    if (id === undefined)
+      throw lastingFailure(`the schema ${quote(database.schema)} has no id of the server; run: pressmark migrate`);
+    const names = streamNames(database.schema, id);
     return createNatsBus({ packages, target, names, instance, raiseFence: createRaiseFence(database), runtime });
   }
   return database ? createPostgresBus({ database, runtime }) : createMemoryBus(runtime);

@@ -28,6 +28,7 @@ export async function readSharedState(
     return {
       instance,
       database,
+      databaseProblem: undefined,
       store,
       bus,
       leases,

@@ -13,6 +13,7 @@ import type { Bus } from "./bus.ts";
 import type { SharedDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { streamNames } from "./nats-connection.ts";
+import { readServerId } from "./server-id.ts";
 import { openBus } from "./open-bus.ts";
 import { openDatabase } from "./open-database.ts";
 import { stateMigrations } from "./tables.ts";
@@ -168,7 +169,7 @@ async function startNatsEngine(): Promise<BusEngine> {
 
 /** The name of the stream in NATS. Closes the database. */
 async function streamOf(database: SharedDatabase): Promise<string> {
-  const [row] = await database.query<{ id: string }>("select id from server");
+  const id = await readServerId(database);
   await database.close();
-  return streamNames(database.schema, row?.id ?? "").stream;
+  return streamNames(database.schema, id!).stream;
 }
