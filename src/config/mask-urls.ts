@@ -4,7 +4,7 @@ import { dots } from "./references.ts";
 
 /** Schemes with which a lone `name@` is a user. With others it may be a token, as in `nats://token@host` or `https://token@host`. */
 const namesUser = /^(?:postgres(?:ql)?|rediss?|mysql|mariadb|mongodb(?:\+srv)?|ssh|git\+ssh|sftp)$/i;
-/** With these, the name before a password is no secret, and there is no path. With https it may be one: `https://token:x-oauth-basic@host`. */
+/** With these, the name before a password is no secret, and there is no path. With https it may be one: git hosts take a token as the name, with a fixed password. */
 const isOfBus = /^(?:nats|tls)$/i;
 const namesSecret = /pass|pwd|secret|token|credential|signature|session|jwt|auth(?!or)|key$|(?:^|[^a-z])sig$/i;
 
