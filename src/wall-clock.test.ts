@@ -15,7 +15,7 @@ const allowed: Readonly<Record<string, string>> = {
   "auth/builtin/open-builtin.ts": "compared with the time that a token expires, as it says",
   "state/file-store.ts": "stored: when a record expires",
   "server/examine-state.ts": "compared with the clock of the database",
-  "server/move-embedded.ts": "passes the clock on",
+  "server/embedded-state.ts": "passes the clock on",
   "cli/main.ts": "shown in the log",
   "cli/commands/backup.ts": "stored: when the backup was made",
   "server/runtime.ts": "passes the clock to sources",

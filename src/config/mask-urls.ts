@@ -36,7 +36,7 @@ export function maskUrls(text: string, { isAddress: isWhole = false, mask = () =
 }
 
 function schemeAt(text: string): string {
-  return /[a-z][a-z\d+.-]*$/i.exec(text.slice(-20))?.[0] ?? "";
+  return /(?<![a-z\d+.-])[a-z][a-z\d+.-]*$/i.exec(text.slice(-20))?.[0] ?? "";
 }
 
 function maskUser(url: string, scheme: string, mask: (secret: string) => string): string {
