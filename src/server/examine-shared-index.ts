@@ -3,8 +3,11 @@ import { openPostgresIndexStore } from "../search/postgres/postgres-index-store.
 import { readPublished } from "../search/shared-status.ts";
 import type { MountStatus } from "../search/status.ts";
 import { toResourceError } from "../errors.ts";
+import { readMigrations } from "../state/migrate.ts";
+import { isContract } from "../state/migrations.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { CheckResult } from "./examine.ts";
+import { sharedMigrations } from "./shared-migrations.ts";
 
 const about = "index";
 
@@ -14,6 +17,9 @@ export async function examineSharedIndex(
   searched: readonly string[],
 ): Promise<CheckResult> {
   try {
+    const { pending } = await readMigrations(database, sharedMigrations);
+    if (pending.some((each) => !isContract(each)))
+      return { about, state: "ok", says: "in the shared database; the first instance creates its tables" };
     const [published, counts] = await Promise.all([
       readPublished(store),
       openPostgresIndexStore({ database }).counts(),

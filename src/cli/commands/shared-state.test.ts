@@ -257,7 +257,9 @@ describe.skipIf(missing)("pressmark doctor", () => {
     expect(ran.out).toMatch(/^hint +state tables: \d+ migrations are pending/m);
     expect(ran.out).toMatch(/^ok +bus: PostgreSQL carries the changes; the first instance creates the tables$/m);
     expect(ran.out).toMatch(/^ok +mount notes: 1 resources, listed, read and watched$/m);
+    expect(ran.out).toMatch(/^ok +index: in the shared database; the first instance creates its tables$/m);
     expect(ran.out).toMatch(/aki has no valid token/);
+    expect(ran.out).not.toContain("BROKEN");
     expect(await open().query("select from pg_namespace where nspname = $1", [open().schema])).toEqual([]);
   });
 
