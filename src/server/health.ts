@@ -44,7 +44,7 @@ interface Readiness {
 }
 
 const livePath = "/health/live";
-const readyPath = "/health/ready";
+export const readyPath = "/health/ready";
 const allowed = "GET, HEAD";
 /** A check of the mounts begins when someone asks, at most this often, however many ask. */
 const mountCheckMs = 30_000;

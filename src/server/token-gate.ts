@@ -10,6 +10,7 @@ import type { GateRefusal, RequestGate } from "../transport/node-handler.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
 import type { BrowserRecords, StoredVisit } from "./browser-records.ts";
+import { readyPath } from "./health.ts";
 import { metricsPath } from "./server-metrics.ts";
 import { tokenPage, type TurnedAway } from "./token-page.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
@@ -198,8 +199,9 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
       const caller = admissions.find(token);
       if (caller) return welcome(request, caller);
       if (isUnconfirmed(token)) {
-        // Monitoring must see that the database is away. The figures contain no content, so a token that was just revoked does little harm.
-        const lastKnown = path === metricsPath ? admissions.findLastKnown(token) : undefined;
+        // Monitoring must see that the database is away. Figures and health contain no content, so a token that was just revoked does little harm.
+        const isMonitoring = path === metricsPath || path === readyPath;
+        const lastKnown = isMonitoring ? admissions.findLastKnown(token) : undefined;
         return lastKnown?.owner ? welcome(request, lastKnown) : tryAgain;
       }
     }
