@@ -111,7 +111,6 @@ export async function readSharedStatus(
 ): Promise<IndexStatus> {
   const published = new Map((await readPublished(records)).map((status) => [status.name, status]));
   return {
-    bytes: 0,
     mounts: mounts.flatMap(({ name, key }): MountStatus[] => {
       const status = published.get(name);
       if (!status) return [{ ...unindexed, name, key, state: "waiting" }];

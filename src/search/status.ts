@@ -33,8 +33,8 @@ export interface EmbeddingStatus {
 
 export interface IndexStatus {
   readonly mounts: readonly MountStatus[];
-  /** Size on disk. */
-  readonly bytes: number;
+  /** Size on disk. Absent for an index in a shared database, which is not measured. */
+  readonly bytes?: number;
   /** Why there is no index, or why it is not up to date. It is retried. */
   readonly problem?: IndexProblem;
   /** The database that this is about, from `fileIdentity`; absent if none is open. */

@@ -85,7 +85,12 @@ export function toText(snapshot: MetricsSnapshot): string {
     family("pressmark_index_lag_seconds", "gauge", "Seconds since everything was indexed; 0 while it is.", [
       [{}, indexLagSeconds],
     ]),
-    family("pressmark_index_bytes", "gauge", "Size of the search index on disk.", [[{}, status?.bytes ?? 0]]),
+    family(
+      "pressmark_index_bytes",
+      "gauge",
+      "Size of the search index on disk.",
+      status?.bytes === undefined ? [] : [[{}, status.bytes]],
+    ),
     family("process_resident_memory_bytes", "gauge", "Resident memory of the process.", [[{}, rss]]),
     family("nodejs_heap_used_bytes", "gauge", "Used JavaScript heap.", [[{}, heapUsed]]),
     family("nodejs_external_memory_bytes", "gauge", "Memory outside the JavaScript heap.", [[{}, external]]),

@@ -48,6 +48,7 @@ function shown(
     `${formatCount(documents, "document")}, ${formatCount(passages, "passage")}, ${state === "complete" ? state : `${state}, ${formatPercent(ready)}`}`,
   ]);
   if (embeddings) rows.push(["vectors", `${plain(embeddings.model)}, ${embeddings.state}`]);
-  rows.push(["place", plain(place)], ["size", formatBytes(bytes)]);
+  rows.push(["place", plain(place)]);
+  if (bytes !== undefined) rows.push(["size", formatBytes(bytes)]);
   return inRows(rows, paint.faint);
 }
