@@ -118,6 +118,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const proxyHost = hostOf("proxy");
     const proxyPort = await freePort();
     const { server, ...rest } = config?.(folder) ?? {
+      // Longer than a proxy takes to notice that an instance stops.
+      server: { drainMs: 3000 },
       mounts: { notes: { source: "file", root: notes } },
       callers: { aki: {}, bo: {} },
     };
@@ -154,6 +156,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       XDG_CACHE_HOME: join(folder, name, "cache"),
     });
     const instances: Instance[] = [];
+    closers.push(async () => void (await Promise.all(instances.map((each) => each.process.end()))));
     for (const { name, host, port } of places) {
       const start = () =>
         startProcess(
@@ -166,7 +169,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           },
         );
       let running = await start();
-      closers.push(() => running.end());
       instances.push({
         name,
         host,
