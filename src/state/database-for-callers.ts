@@ -1,15 +1,44 @@
 /** The shared database, with errors for those who call the server instead of for its operator. */
 import { ResourceError } from "../errors.ts";
 import { withMembers } from "../lib/with-members.ts";
-import type { SharedDatabase } from "./database.ts";
+import type { SharedDatabase, SharedSql } from "./database.ts";
 
-/** A caller cannot check the config. The original error is the cause; the heartbeat of the instance logs it. */
+/**
+ * A caller cannot check the config. The original error is the cause; the heartbeat of the instance logs it. The work of a transaction still
+ * receives the errors of its statements as they are, and what it throws itself is not changed.
+ */
 export function databaseForCallers(database: SharedDatabase): SharedDatabase {
   return withMembers(database, {
     query: <Row>(...given: Parameters<SharedDatabase["query"]>) => database.query<Row>(...given).catch(refuse),
-    transaction: (...given) => database.transaction(...given).catch(refuse),
-    snapshot: (...given) => database.snapshot(...given).catch(refuse),
+    transaction: (work, signal) => refusing(work, (own) => database.transaction(own, signal)),
+    snapshot: (work, signal) => refusing(work, (own) => database.snapshot(own, signal)),
   });
+}
+
+type Work<T> = (sql: SharedSql) => Promise<T>;
+
+async function refusing<T>(work: Work<T>, run: (work: Work<T>) => Promise<T>): Promise<T> {
+  const ofStatements = new Set<unknown>();
+  const ofWork = new Set<unknown>();
+  try {
+    return await run(async ({ query }) => {
+      try {
+        return await work({
+          query: <Row>(...given: Parameters<SharedSql["query"]>) =>
+            query<Row>(...given).catch((cause: unknown) => {
+              ofStatements.add(cause);
+              throw cause;
+            }),
+        });
+      } catch (cause) {
+        if (!ofStatements.has(cause)) ofWork.add(cause);
+        throw cause;
+      }
+    });
+  } catch (cause) {
+    if (ofWork.has(cause)) throw cause;
+    return refuse(cause);
+  }
 }
 
 function refuse(cause: unknown): never {

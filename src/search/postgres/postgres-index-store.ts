@@ -210,16 +210,19 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       database.query<{ mount: string; documents: number; passages: number }>(
         "select name as mount, documents, passages from search_mounts where documents > 0 order by name",
       ),
-    async search(request, count, signal) {
-      try {
-        return await database.snapshot((sql) => searchPassages(sql, openMounts, request, count), signal);
-      } catch (cause) {
-        // The snapshot still has the mount, but a dropped partition is gone for everyone.
-        if (isPartitionMissing(cause))
-          throw unavailable("a mount was removed from the shared search index during this search; search again", cause);
-        throw cause;
-      }
-    },
+    search: (request, count, signal) =>
+      database.snapshot(
+        (sql) =>
+          searchPassages(sql, openMounts, request, count).catch((cause: unknown) => {
+            // The snapshot still has the mount, but a dropped partition is gone for everyone.
+            if (!isPartitionMissing(cause)) throw cause;
+            throw unavailable(
+              "a mount was removed from the shared search index during this search; search again",
+              cause,
+            );
+          }),
+        signal,
+      ),
     addresses: (after, limit) => addressesWhere("d.id > $1 order by d.id limit $2", [after, limit]),
     addressesOf: (wanted) => addressesWhere("d.id = any($1::integer[])", [intArray(wanted)]),
     async identity() {
