@@ -36,7 +36,11 @@ export function createSharedSearcher({
       ...mounts.map(({ name }) => index.note(keyNote(name))),
     ]);
     const names = mounts.filter(({ key }, at) => key === keys[at]).map(({ name }) => name);
-    if (names.length === 0) return { hits: [], file, status };
+    if (names.length === 0) {
+      // Nothing is indexed yet, or the index has another version: the search says so.
+      if (mounts.length > 0) await index.search({ ...query, mounts: names }, undefined, signal);
+      return { hits: [], file, status };
+    }
     const visibility = viewers && visibilityOf(viewers, file);
     if (visibility) {
       const { upTo, postponed } = visibility;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { keyNote } from "../../search/indexer.ts";
 import { openPostgresIndexStore } from "../../search/postgres/postgres-index-store.ts";
 import { searchMigrations } from "../../search/postgres/tables.ts";
+import { removingVersion } from "../../search/postgres/version.ts";
 import type { SearchQuestion } from "../../search/searcher.ts";
 import type { SharedDatabase } from "../../state/database.ts";
 import { migrate } from "../../state/migrate.ts";
@@ -109,6 +110,27 @@ describe.skipIf(test.missing)("a search of a shared index", () => {
       false,
       "the database of this server cannot be used; its operator finds the reason in the log",
     ]);
+    await close();
+  });
+
+  it.each([
+    [removingVersion, "the shared search index of an older version is being removed, and then built again"],
+    ["99/99", "the shared search index was made by another version of Pressmark or Node"],
+    ["0/1", "the shared search index was made by another version of Pressmark or Node"],
+  ])("is refused while the index has the version %s", async (version, message) => {
+    const { database, search, close } = await openIndex();
+    await database.query("update search_about set version = $1", [version]);
+    for (const viewers of [undefined, { key: "v" }])
+      expect(await refusalOf(search({ viewers }))).toEqual(["unavailable", true, expect.stringContaining(message)]);
+    await close();
+  });
+
+  it("finds nothing of a mount that is not indexed yet", async () => {
+    const { database, search, close } = await openIndex();
+    for (const viewers of [undefined, { key: "v" }])
+      expect(await search({ mounts: [{ name: "docs", key: "k2" }], viewers })).toMatchObject({ hits: [] });
+    await database.query("delete from search_notes");
+    expect(await search()).toMatchObject({ hits: [] });
     await close();
   });
 });
