@@ -9,7 +9,7 @@ import { createSharedCache } from "../../state/shared-cache.ts";
 import type { SharedIndexLocation } from "./messages.ts";
 
 const maxConnections = 4;
-/** Writers take turns anyway, and one that waits for its turn has a connection: leases and status need the others. */
+/** Writers take turns anyway, and one that waits for its turn has a connection: leases and the status of the mounts need the others. */
 const maxWriting = 2;
 
 type IndexerSettings = Omit<SharedIndexerOptions, "instance" | "leases" | "records" | "openWriter">;
@@ -21,12 +21,13 @@ export function openSharedIndexer({ url, instance }: SharedIndexLocation, settin
   const forWriters = limitConnections(database, maxWriting);
   const leases = createPostgresLeases({ database, instance, runtime });
   const records = createPostgresStore({ database, runtime });
+  const { counts } = openPostgresIndexStore({ database });
   const { close, ...indexer } = createSharedIndexer({
     ...settings,
     instance,
     leases,
     records,
-    openWriter: (fence) => openPostgresIndexStore({ database: forWriters, fence }),
+    openWriter: (fence) => ({ ...openPostgresIndexStore({ database: forWriters, fence }), counts }),
   });
   return {
     ...indexer,
