@@ -3,7 +3,10 @@ import type { CrawlState } from "./crawl.ts";
 import type { IndexProblem } from "./index-problem.ts";
 import type { MountStatus } from "./status.ts";
 
-export interface MountFacts extends Pick<MountStatus, "name" | "key" | "heard" | "documents" | "passages"> {
+export interface MountFacts extends Pick<
+  MountStatus,
+  "name" | "key" | "heard" | "numbering" | "documents" | "passages"
+> {
   /** Absent if no crawl has started. */
   readonly crawl: CrawlState | undefined;
   /** Why the mount cannot be opened. */
@@ -12,6 +15,17 @@ export interface MountFacts extends Pick<MountStatus, "name" | "key" | "heard" |
   readonly problem: IndexProblem | undefined;
   /** True if the index has its maximum size. */
   readonly isFull: boolean;
+}
+
+/** The same mount with this many more changes that are known and not indexed. */
+export function withWaiting(status: MountStatus, waiting: number): MountStatus {
+  if (waiting === 0) return status;
+  return {
+    ...status,
+    state: status.state === "complete" ? "indexing" : status.state,
+    pending: status.pending + waiting,
+    ready: Math.min(status.ready, status.total / (status.total + waiting), 0.99),
+  };
 }
 
 const full = "the index has reached its maximum size; see search.maxBytes";

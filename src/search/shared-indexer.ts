@@ -6,7 +6,7 @@ import type { Store } from "../state/store.ts";
 import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
 import { indexLease } from "./index-lease.ts";
 import { type IndexedMount, keyNote } from "./indexer.ts";
-import { toMountStatus } from "./mount-status.ts";
+import { toMountStatus, withWaiting } from "./mount-status.ts";
 import { publishNames } from "./named-mounts.ts";
 import { publishStatus, readSharedStatus } from "./shared-status.ts";
 import type { IndexStatus, MountStatus } from "./status.ts";
@@ -20,6 +20,8 @@ export interface SharedIndexWriter extends CrawledStore {
 export interface SharedIndexerOptions {
   /** Id of this instance. */
   readonly instance: string;
+  /** Whose numbers the changes have. */
+  readonly numbering?: string | undefined;
   readonly runtime: Runtime;
   readonly leases: Leases;
   /** Where the instances exchange the status of mounts. */
@@ -39,6 +41,8 @@ interface MountRun {
   readonly mount: IndexedMount;
   readonly stop: AbortController;
   crawl: Crawl | undefined;
+  /** Present while this instance indexes the mount. */
+  status?: ReturnType<typeof publishStatus> | undefined;
   /** How often in a row this instance could not read the mount while it held the lease, and why. */
   failures: number;
   failure: string | undefined;
@@ -56,9 +60,13 @@ const maxFailures = 3;
 const firstTurnMs = 3000;
 
 export function createSharedIndexer(options: SharedIndexerOptions) {
-  const { runtime, leases, records, openWriter, tell } = options;
+  const { runtime, leases, records, openWriter, tell, numbering } = options;
   const closing = new AbortController();
   const runs = new Map<string, MountRun>();
+  /** By mount: number of the last change received. */
+  const heard = new Map<string, number>();
+  /** By mount: number of changes that this thread is still to receive. */
+  const unsent = new Map<string, number>();
   let wanted: readonly IndexedMount[] = [];
   let arranging: Promise<void> = Promise.resolve();
 
@@ -96,7 +104,7 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
     const signal = AbortSignal.any([run.stop.signal, held.signal, over.signal]);
     const writer = openWriter({ ...held, signal });
     await prepare(writer, mount);
-    const status = publishStatus({
+    const status = (run.status = publishStatus({
       records,
       runtime,
       mount,
@@ -105,7 +113,7 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
       status: async () => statusOf(run, writer),
       taken: () => over.abort(),
       signal,
-    });
+    }));
     let source: Source | undefined;
     let refusal: unknown;
     let isUnreadable = false;
@@ -169,10 +177,14 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
     const { name, key } = mount;
     // Read first: documents that are stored meanwhile are missing in the count, not claimed by it.
     const state = crawl?.state;
+    const upTo = heard.get(name) ?? 0;
+    const waiting = unsent.get(name) ?? 0;
     const { documents = 0, passages = 0 } = (await writer.counts()).find((each) => each.mount === name) ?? {};
-    return toMountStatus({
+    const status = toMountStatus({
       name,
       key,
+      heard: upTo,
+      numbering,
       documents,
       passages,
       crawl: state,
@@ -180,6 +192,7 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
       problem: undefined,
       isFull: false,
     });
+    return { ...withWaiting(status, waiting), unsent: waiting };
   }
 
   async function arrange(): Promise<void> {
@@ -233,8 +246,16 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
         runtime.log("error", "the mounts to index could not be changed", { cause });
       });
     },
-    hear(mount: string, changes: readonly HeardChange[]): void {
+    /** `upTo` is the number of the last of these changes. */
+    hear(mount: string, changes: readonly HeardChange[], upTo = 0): void {
+      heard.set(mount, upTo);
       runs.get(mount)?.crawl?.hear(changes);
+    },
+    /** How many changes of a mount are still to be heard. */
+    setUnsent(mount: string, count: number): void {
+      if ((unsent.get(mount) ?? 0) === count) return;
+      unsent.set(mount, count);
+      runs.get(mount)?.status?.changed();
     },
     async close(): Promise<void> {
       closing.abort();

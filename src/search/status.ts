@@ -12,6 +12,8 @@ export interface MountStatus {
   readonly passages: number;
   /** Number of the last change that this takes into account. */
   readonly heard?: number;
+  /** Of a shared index: whose number that is. Each instance has its own. */
+  readonly numbering?: string | undefined;
   /** Number of entries checked, and their total. */
   readonly looked: number;
   readonly total: number;
@@ -19,6 +21,8 @@ export interface MountStatus {
   readonly pending: number;
   /** Number that could not be read. They are retried. */
   readonly unread: number;
+  /** How many of the pending changes have not reached the indexer: its instance only knows of them, or cannot receive any. */
+  readonly unsent?: number;
   /** From 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
   readonly lastError?: string;

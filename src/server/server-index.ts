@@ -6,12 +6,14 @@ import { costAccount, runCharged } from "../lib/cost-account.ts";
 import { inSpan } from "../lib/request-scope.ts";
 import type { Call } from "../resources.ts";
 import { IndexLostError, type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
+import { withWaiting } from "../search/mount-status.ts";
 import type { SearchIndex, Viewer } from "../search/search-index.ts";
 import type { SearchFindings, ViewerGroup } from "../search/searcher.ts";
 import type { IndexStatus, MountStatus, Role } from "../search/status.ts";
 import type { MountAnnotations } from "../layers/annotate.ts";
 import type { Runtime, Source, SourceDefinition } from "../source.ts";
 import type { SharedState } from "../state/shared-state.ts";
+import { isWatchShared } from "../watch/is-watch-shared.ts";
 import { indexLocation, type Project } from "./search/index-location.ts";
 import type { IndexerClient, KeyedMount } from "./search/indexer-client.ts";
 import type { SearcherClient } from "./search/searcher-client.ts";
@@ -45,7 +47,7 @@ interface ServerIndexOptions {
 
 /** Status of the mounts that are indexed here. */
 export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file" | "isSinglePass"> {
-  readonly mounts: readonly Omit<MountStatus, "key" | "heard">[];
+  readonly mounts: readonly Omit<MountStatus, "key" | "heard" | "numbering" | "unsent">[];
 }
 
 export interface ServerIndex extends SearchIndex {
@@ -194,6 +196,7 @@ export function createServerIndex({
           announce();
         },
         changed: announce,
+        isCutOff: ({ source }) => shared?.state.bus.status.isConnected === false && isWatchShared(source),
       },
     );
     return (threads = { indexer, searcher });
@@ -247,15 +250,9 @@ export function createServerIndex({
     if (!reported && key !== undefined && role === "reader" && status && !status.isSinglePass)
       return { ...unindexed, name: mount, key, state: "unavailable", lastError: otherSettings };
     if (reported && ownProblem) return { ...reported, state: "unavailable", ready: 0, lastError: ownProblem.message };
-    // Another process has its own numbers for changes.
-    const waiting = (role === "writer" && reported && threads?.indexer.waiting(mount, reported.heard ?? 0)) || 0;
-    if (!reported || waiting === 0) return reported;
-    return {
-      ...reported,
-      state: reported.state === "complete" ? "indexing" : reported.state,
-      pending: reported.pending + waiting,
-      ready: Math.min(reported.ready, reported.total / (reported.total + waiting), 0.99),
-    };
+    // Another process that writes an index of its own has its own numbers for changes.
+    const isKnown = role === "writer" || shared !== undefined;
+    return reported && withWaiting(reported, (isKnown && threads?.indexer.waiting(reported)) || 0);
   }
 
   async function caughtUp(
@@ -458,6 +455,6 @@ function keyOf({ definition, options, redact, annotations = {} }: SearchedMount,
 
 function shownOf(mount: MountStatus | undefined): ShownStatus["mounts"] {
   if (!mount) return [];
-  const { key: _key, heard: _heard, ...shown } = mount;
+  const { key: _key, heard: _heard, numbering: _numbering, unsent: _unsent, ...shown } = mount;
   return [shown];
 }

@@ -10,6 +10,7 @@ import { type Call, serverCaller } from "../resources.ts";
 import type { Runtime, Source, SourceChange, SourceWatch } from "../source.ts";
 import type { Bus, BusMessage } from "../state/bus.ts";
 import type { Leases } from "../state/leases.ts";
+import { isWatchShared } from "./is-watch-shared.ts";
 import { leadWatch, parseWatchMessage, type WatchLeader } from "./lead-watch.ts";
 
 export interface ShareWatchOptions {
@@ -63,9 +64,9 @@ const leadAgainMs = 500;
 const firstRestMs = 2000;
 const longestRestMs = 30_000;
 
-/** A source that watches for each caller, or only what is followed, is returned unchanged: every instance watches it. */
+/** A source whose watch is not shared is returned unchanged. */
 export function shareWatch(source: Source, options: ShareWatchOptions): Source {
-  if (!source.watch || source.watchesPerCaller || source.follow) return source;
+  if (!isWatchShared(source)) return source;
   const { mount, bus, leases, runtime, armMs = 3000, presenceMs = 60_000 } = options;
   const topic = `mount:${mount}`;
   const presenceTopic = `listeners:${mount}`;

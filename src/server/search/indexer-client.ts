@@ -1,11 +1,12 @@
 /** The main thread's side of the indexer thread: restarts it if it fails, and gives it mounts, their changes and their contents. */
+import { randomUUID } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { releaseMemory } from "../../lib/v8-memory.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { type Call, serverCaller } from "../../resources.ts";
 import type { IndexProblem } from "../../search/index-problem.ts";
-import type { IndexStatus, Role } from "../../search/status.ts";
+import type { IndexStatus, MountStatus, Role } from "../../search/status.ts";
 import type { SourceDefinition, Runtime } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
 import type { SearchedMount } from "../server-index.ts";
@@ -27,6 +28,8 @@ interface IndexerClientOptions {
   restarting(problem?: IndexProblem): void;
   /** Called when changes were sent to the thread. */
   changed(): void;
+  /** Whether changes of a mount cannot be received at present, and are reported later. */
+  isCutOff(mount: KeyedMount): boolean;
 }
 
 export interface IndexerClient {
@@ -34,8 +37,8 @@ export interface IndexerClient {
   serve(mounts: readonly KeyedMount[], leftOut: readonly string[]): void;
   /** Makes the thread check whether the index is intact. */
   check(found: "missing" | "damaged"): void;
-  /** Number of changes of a mount after the one with this number. */
-  waiting(mount: string, heard: number): number;
+  /** Number of changes of a mount that are known here and not in this status. At least 1 while none can be received. */
+  waiting(status: MountStatus): number;
   /** Stops the thread. */
   close(): Promise<void>;
 }
@@ -49,22 +52,26 @@ export function createIndexerClient(
   data: Omit<IndexerData, "stop">,
   mounts: readonly KeyedMount[],
   mountsLeftOut: readonly string[],
-  { runtime, hear, restarting, changed }: IndexerClientOptions,
+  { runtime, hear, restarting, changed, isCutOff }: IndexerClientOptions,
 ): IndexerClient {
   const closing = new AbortController();
   const changes = createMountChanges({
     runtime,
     tell(mount, some, upTo) {
       tell({ mount, changes: some, upTo });
+      tellUnsent();
       changed();
     },
   });
   const answerer = createRemoteAnswerer<SourceRequest, unknown>(tell, readSource);
+  /** By mount: what the thread was told last. */
+  const toldUnsent = new Map<string, number>();
   let served = mounts;
   let leftOut = mountsLeftOut;
   let restartMs = firstRestartMs;
   let startedMs = 0;
   let stop: SharedArrayBuffer;
+  let numbering: string;
   let thread: Worker | undefined;
   let status: IndexStatus | undefined;
   /** The thread that had nothing to index, and when it has ended. */
@@ -75,6 +82,8 @@ export function createIndexerClient(
     stop = new SharedArrayBuffer(4);
     startedMs = monotonicMs();
     changes.renumber();
+    numbering = randomUUID();
+    toldUnsent.clear();
     let problem: IndexProblem | undefined;
     const fail = (cause: unknown): void => {
       runtime.log("error", "the indexer thread failed", { cause });
@@ -83,7 +92,7 @@ export function createIndexerClient(
     try {
       const worker = startThread(new URL("./indexer-thread.ts", import.meta.url), {
         name: "pressmark-indexer",
-        workerData: { ...data, stop } satisfies IndexerData,
+        workerData: { ...data, stop, shared: data.shared && { ...data.shared, numbering } } satisfies IndexerData,
         resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 4 },
       });
       worker.on("message", (message: FromIndexer) => void hearThread(message));
@@ -144,6 +153,7 @@ export function createIndexerClient(
     }
     const { role } = message;
     ({ status } = message);
+    tellUnsent();
     hear(role, status);
     // A shared index has a writer for each mount.
     if (role !== "writer" && !data.shared) changes.unfollow();
@@ -157,6 +167,30 @@ export function createIndexerClient(
     const ask = source?.[operation] as ((asked: unknown, call: Call) => Promise<unknown>) | undefined;
     if (!ask) throw new ResourceError("cancelled", "the mount is no longer served");
     return ask.call(source, asked, { caller: serverCaller, signal });
+  }
+
+  function unsent(mount: KeyedMount): number {
+    return Math.max(changes.unsent(mount.name), isCutOff(mount) ? 1 : 0);
+  }
+
+  /** The other instances learn of it from the status that the thread publishes. The thread of a shared index reports twice a second. */
+  function tellUnsent(): void {
+    if (!data.shared) return;
+    for (const mount of served) {
+      const count = unsent(mount);
+      if (count === (toldUnsent.get(mount.name) ?? 0)) continue;
+      toldUnsent.set(mount.name, count);
+      tell({ unsentOf: mount.name, count });
+    }
+  }
+
+  function waiting({ name, ...reported }: MountStatus): number {
+    const mount = served.find((each) => each.name === name);
+    if (!mount) return 0;
+    if (!data.shared) return changes.sentAfter(name, reported.heard ?? 0) + unsent(mount);
+    // Another instance may have published it, which counts the same changes with its own numbers.
+    const sent = reported.numbering === numbering ? changes.sentAfter(name, reported.heard ?? 0) : 0;
+    return sent + Math.max(0, unsent(mount) - (reported.unsent ?? 0));
   }
 
   function tellMounts(): void {
@@ -191,7 +225,7 @@ export function createIndexerClient(
 
     check: (found) => tell({ check: found }),
 
-    waiting: changes.waiting,
+    waiting,
 
     async close() {
       closing.abort();

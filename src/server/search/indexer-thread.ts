@@ -47,6 +47,8 @@ parentPort!.on("message", (message: ToIndexer) => {
   } else if ("changes" in message) {
     const { mount, changes, upTo } = message;
     afterNoting(mount, changes, () => indexer.hear(mount, changes, upTo));
+  } else if ("unsentOf" in message) {
+    if ("setUnsent" in indexer) indexer.setUnsent(message.unsentOf, message.count);
   } else if ("check" in message) indexer.check?.(message.check === "damaged" ? "damaged" : undefined);
   else if ("armed" in message) afterNoting(message.armed, [{ kind: "lost" }], () => arming.get(message.armed)?.());
   else if ("reply" in message) mainThread.hear(message);

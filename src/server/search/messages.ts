@@ -21,6 +21,8 @@ export interface SharedIndexLocation {
   readonly url: string;
   /** Id of this instance. */
   readonly instance: string;
+  /** Unique for each thread: its changes are numbered from 1. */
+  readonly numbering?: string;
 }
 
 export interface IndexerData
@@ -59,6 +61,8 @@ export type ToIndexer =
   | { readonly armed: string }
   /** `upTo` is the number of the last of these changes. */
   | { readonly mount: string; readonly changes: readonly HeardChange[]; readonly upTo: number }
+  /** Of a shared index: how many changes of a mount are known here and not sent yet. */
+  | { readonly unsentOf: string; readonly count: number }
   /** Someone could not search the index, or found it damaged. */
   | { readonly check: "missing" | "damaged" }
   | { readonly close: true }

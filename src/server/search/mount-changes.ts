@@ -56,6 +56,11 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions) {
     return !stop.signal.aborted;
   }
 
+  /** Includes changes that the watch still examines; at least 1 while it is down. */
+  function unsent(mount: string): number {
+    return (heard.get(mount)?.length ?? 0) + (followed.get(mount)?.watchers.pending ?? 0);
+  }
+
   return {
     /** Resolves once all further changes are sent; false if the mount is no longer indexed. */
     follow,
@@ -71,11 +76,11 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions) {
       }
     },
 
-    /** Number of changes after the one with this number. */
-    waiting(mount: string, known: number): number {
-      const beyond = Math.max(0, (sent.get(mount) ?? 0) - known);
-      return beyond + (heard.get(mount)?.length ?? 0) + (followed.get(mount)?.watchers.pending ?? 0);
-    },
+    /** Number of changes that are not sent yet. */
+    unsent,
+
+    /** Number of changes that are sent, after the one with this number. */
+    sentAfter: (mount: string, known: number): number => Math.max(0, (sent.get(mount) ?? 0) - known),
 
     /** Stops sending changes. */
     unfollow(): void {

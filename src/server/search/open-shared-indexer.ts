@@ -12,10 +12,10 @@ const maxConnections = 4;
 /** Writers take turns anyway, and one that waits for its turn has a connection: leases and the status of the mounts need the others. */
 const maxWriting = 2;
 
-type IndexerSettings = Omit<SharedIndexerOptions, "instance" | "leases" | "records" | "openWriter">;
+type IndexerSettings = Omit<SharedIndexerOptions, "instance" | "numbering" | "leases" | "records" | "openWriter">;
 
 /** With connections of its own: a batch that is written delays no search. */
-export function openSharedIndexer({ url, instance }: SharedIndexLocation, settings: IndexerSettings) {
+export function openSharedIndexer({ url, instance, numbering }: SharedIndexLocation, settings: IndexerSettings) {
   const { runtime } = settings;
   const database = openDatabase({ url, runtime, maxConnections });
   const forWriters = limitConnections(database, maxWriting);
@@ -25,6 +25,7 @@ export function openSharedIndexer({ url, instance }: SharedIndexLocation, settin
   const { close, ...indexer } = createSharedIndexer({
     ...settings,
     instance,
+    numbering,
     leases,
     records,
     openWriter: (fence) => ({ ...openPostgresIndexStore({ database: forWriters, fence }), counts }),
