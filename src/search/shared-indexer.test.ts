@@ -172,6 +172,23 @@ describe.skipIf(test.missing)("the indexers of several instances", () => {
     expect((await one.find("tea")).status?.mounts).toMatchObject([{ state: "waiting", ready: 0 }]);
   });
 
+  it("tell callers that the database fails, and the operator why", async () => {
+    const one = createInstance("one", { "a.md": "green tea" });
+    await one.until(isComplete);
+    const operatorOnly = "the database of this server cannot be used; its operator finds the reason in the log";
+    await database.query("alter table search_documents rename to search_documents_away");
+    one.indexer.hear("docs", [{ kind: "changed", path: "a.md" }]);
+    await one.until(({ state, lastError }) => state === "failing" && lastError === operatorOnly);
+    await database.query("alter table records rename to records_away");
+    await expect.poll(() => one.status()?.problem?.message).toBe(`the shared index is unavailable: ${operatorOnly}`);
+    await database.query("alter table records_away rename to records");
+    await database.query("alter table search_documents_away rename to search_documents");
+    await one.until(isComplete);
+    expect(one.status()?.problem).toBeUndefined();
+    for (const message of ["the shared index cannot be used to index a mount", "the status of the shared index"])
+      expect(test.logged.filter((line) => line.includes(message)).join()).toContain('run "pressmark migrate"');
+  });
+
   it("let an instance write no more once another has the lease", async () => {
     const one = createInstance("one", { "a.md": "green tea" });
     await one.until(isComplete);

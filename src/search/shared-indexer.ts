@@ -1,6 +1,7 @@
 /** Indexes the mounts whose lease this instance holds, and knows the status of all mounts from the instances that hold the others. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import type { Source, Runtime } from "../source.ts";
+import { errorForCallers } from "../state/database-for-callers.ts";
 import type { HeldLease, Leases } from "../state/leases.ts";
 import type { Store } from "../state/store.ts";
 import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
@@ -122,9 +123,16 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
       const crawl = (run.crawl = createCrawl({
         mount: mount.name,
         source,
-        store: failingTogether(writer, (cause) => {
-          refusal ??= cause;
-          over.abort();
+        store: failingTogether(writer, {
+          denied(cause) {
+            refusal ??= cause;
+            over.abort();
+          },
+          failed: (cause) =>
+            runtime.log("warn", "the shared index cannot be used to index a mount; it is retried", {
+              mount: mount.name,
+              cause,
+            }),
         }),
         runtime,
         isWatched: mount.isWatched,
@@ -219,11 +227,15 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
   }
 
   async function tellStatus(): Promise<void> {
+    let isFailing = false;
     while (!closing.signal.aborted) {
       try {
         if (wanted.length > 0) tell(await readSharedStatus(records, wanted));
+        isFailing = false;
       } catch (cause) {
-        const { message } = toResourceError(cause);
+        if (!isFailing) runtime.log("warn", "the status of the shared index cannot be read; it is retried", { cause });
+        isFailing = true;
+        const { message } = toResourceError(errorForCallers(cause));
         tell({
           mounts: [],
           bytes: 0,
@@ -266,16 +278,30 @@ export function createSharedIndexer(options: SharedIndexerOptions) {
   };
 }
 
-/** The crawl retries what fails. A write that is refused because the lease is lost must end it instead. */
-function failingTogether(writer: SharedIndexWriter, denied: (cause: unknown) => void): CrawledStore {
+/**
+ * The crawl retries what fails. A write that is refused because the lease is lost must end it instead. Callers get the message of a crawl that
+ * fails, so `failed` is called with the first error of the database, and after each success with the next one.
+ */
+function failingTogether(
+  writer: SharedIndexWriter,
+  { denied, failed }: Readonly<Record<"denied" | "failed", (cause: unknown) => void>>,
+): CrawledStore {
+  let isFailing = false;
   const guarded =
     <Values extends readonly unknown[], Result>(method: (...values: Values) => MaybePromise<Result>) =>
     async (...values: Values): Promise<Result> => {
       try {
-        return await method(...values);
+        const result = await method(...values);
+        isFailing = false;
+        return result;
       } catch (cause) {
-        if (cause instanceof ResourceError && cause.kind === "denied") denied(cause);
-        throw cause;
+        if (!(cause instanceof ResourceError)) throw cause;
+        if (cause.kind === "denied") denied(cause);
+        else if (cause.kind === "unavailable" && !isFailing) {
+          isFailing = true;
+          failed(cause);
+        }
+        throw errorForCallers(cause);
       }
     };
   return {
@@ -283,8 +309,8 @@ function failingTogether(writer: SharedIndexWriter, denied: (cause: unknown) => 
     remove: guarded(writer.remove),
     removeBelow: guarded(writer.removeBelow),
     setNote: guarded(writer.setNote),
-    stored: writer.stored,
-    note: writer.note,
+    stored: guarded(writer.stored),
+    note: guarded(writer.note),
   };
 }
 

@@ -42,10 +42,15 @@ async function refusing<T>(work: Work<T>, run: (work: Work<T>) => Promise<T>): P
 }
 
 function refuse(cause: unknown): never {
-  if (!(cause instanceof ResourceError) || cause.kind !== "unavailable") throw cause;
+  throw errorForCallers(cause);
+}
+
+/** Of an error of the database. Others are returned unchanged. */
+export function errorForCallers(cause: unknown): unknown {
+  if (!(cause instanceof ResourceError) || cause.kind !== "unavailable") return cause;
   const { passing } = cause;
   const message = passing
     ? "the database of this server is away; try again soon"
     : "the database of this server cannot be used; its operator finds the reason in the log";
-  throw new ResourceError("unavailable", message, { passing, cause });
+  return new ResourceError("unavailable", message, { passing, cause });
 }
