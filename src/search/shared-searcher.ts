@@ -1,6 +1,7 @@
 /** Searches the index that the instances of a server share. */
 import type { Store } from "../state/store.ts";
 import { keyNote } from "./indexer.ts";
+import type { IndexOverview } from "./postgres/postgres-index-store.ts";
 import type { SearchFindings, SearchQuestion } from "./searcher.ts";
 import { readSharedStatus } from "./shared-status.ts";
 import type { IndexStore, StoreHit, StoreQuery } from "./store.ts";
@@ -11,9 +12,7 @@ export interface SharedIndexReader {
   search(query: StoreQuery, count?: (rows: number) => void, signal?: AbortSignal): Promise<readonly StoreHit[]>;
   addresses(...request: Parameters<IndexStore["addresses"]>): Promise<ReturnType<IndexStore["addresses"]>>;
   addressesOf(...request: Parameters<IndexStore["addressesOf"]>): Promise<ReturnType<IndexStore["addressesOf"]>>;
-  note(name: string): Promise<string | undefined>;
-  /** Changes when the same ids may belong to other documents: decisions about them are no longer valid. */
-  identity(): Promise<string>;
+  overview(notes: readonly string[]): Promise<IndexOverview>;
 }
 
 export function createSharedSearcher({
@@ -30,12 +29,11 @@ export function createSharedSearcher({
     signal: AbortSignal,
   ): Promise<SearchFindings> {
     // Read first, so that the results are at least as new.
-    const [status, file, ...keys] = await Promise.all([
+    const [status, { identity: file, lastDocument, notes }] = await Promise.all([
       withStatus ? readSharedStatus(records, mounts) : undefined,
-      viewers ? index.identity() : "shared",
-      ...mounts.map(({ name }) => index.note(keyNote(name))),
+      index.overview(mounts.map(({ name }) => keyNote(name))),
     ]);
-    const names = mounts.filter(({ key }, at) => key === keys[at]).map(({ name }) => name);
+    const names = mounts.filter(({ name, key }) => key === notes.get(keyNote(name))).map(({ name }) => name);
     if (names.length === 0) {
       // Nothing is indexed yet, or the index has another version: the search says so.
       if (mounts.length > 0) await index.search({ ...query, mounts: names }, undefined, signal);
@@ -47,7 +45,7 @@ export function createSharedSearcher({
       const again = !viewers.decided && postponed.length > 0;
       const [before, later] = await Promise.all([
         again ? index.addressesOf(postponed) : [],
-        index.addresses(upTo, undecidedAtOnce),
+        lastDocument > upTo ? index.addresses(upTo, undecidedAtOnce) : [],
       ]);
       const documents = [...before, ...later];
       if (documents.length > 0) return { hits: [], file, undecided: { file, after: upTo, again, documents } };

@@ -417,7 +417,7 @@ describe.skipIf(test.missing)("the shared index", () => {
     await store.put([document("old", "tea")]);
     const restore = await saveContents(database);
     await store.put([document("public", "kettle and cup")]);
-    const visibility = createVisibility(await store.identity());
+    const visibility = createVisibility((await store.overview([])).identity);
     const ids = await store.addresses(0, 10);
     visibility.decide(
       ids.at(-1)!.id,
@@ -430,6 +430,6 @@ describe.skipIf(test.missing)("the shared index", () => {
     expect(await find("kettle")).toEqual(["secret"]);
     expect(await find("merger cup")).toEqual(["secret"]);
     expect((await failureOf(find("merger", { visibility }))).kind).toBe("unavailable");
-    expect(await store.identity()).not.toBe(visibility.file);
+    expect((await store.overview([])).identity).not.toBe(visibility.file);
   });
 });

@@ -36,8 +36,17 @@ export interface PostgresIndexOptions {
 const maxTerms = 100_000;
 
 export interface PostgresIndexStore extends AsyncIndexStore {
+  overview(notes: readonly string[]): Promise<IndexOverview>;
+}
+
+/** What a search must know before it begins. */
+export interface IndexOverview {
   /** Changes when the same ids may belong to other documents. */
-  identity(): Promise<string>;
+  readonly identity: string;
+  /** No document has a higher id. */
+  readonly lastDocument: number;
+  /** Those that exist of the requested ones. Empty if another version made the index. */
+  readonly notes: ReadonlyMap<string, string>;
 }
 
 /** The tables must exist (`searchMigrations`). Has no vectors: a vector in a query is ignored. */
@@ -225,9 +234,18 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       ),
     addresses: (after, limit) => addressesWhere("d.id > $1 order by d.id limit $2", [after, limit]),
     addressesOf: (wanted) => addressesWhere("d.id = any($1::integer[])", [intArray(wanted)]),
-    async identity() {
-      const [row] = await database.query<{ identity: string }>(`select ${indexIdentity} as identity`);
-      return row!.identity;
+    async overview(names) {
+      const [row] = await database.query<{
+        identity: string;
+        last: number | null;
+        notes: Readonly<Record<string, string>> | null;
+      }>(
+        `select ${indexIdentity} as identity, (select last_document from search_about) as last,
+           (select json_object_agg(n.name, n.value) from search_notes n join search_about a on a.version = $2 where n.name = any($1::text[])) as notes`,
+        [names, indexVersion],
+      );
+      const { identity: found, last, notes } = row!;
+      return { identity: found, lastDocument: last ?? Infinity, notes: new Map(Object.entries(notes ?? {})) };
     },
     async note(name) {
       const [row] = await database.query<{ value: string }>(
