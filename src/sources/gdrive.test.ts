@@ -138,8 +138,8 @@ describe("folders", () => {
     expect(await listed(source)).toEqual(["file/doc1"]);
     expect(await childrenOf(source, "folder")).toEqual(["folder/in"]);
     for (const path of ["file/doc2", "folder/root-folder-0"])
-      for (const request of [source.read({ path }, call), source.stat!({ path }, call)])
-        await expect(request).rejects.toMatchObject({ kind: "not-found" });
+      for (const request of [() => source.read({ path }, call), () => source.stat!({ path }, call)])
+        await expect(request()).rejects.toMatchObject({ kind: "not-found" });
     const heard = collectChanges(await source.watch!(call));
     fake.put("doc2", { parent: "deep" });
     await heard.until((change) => change.kind === "appeared" && change.path === "file/doc2", "that it moved in");

@@ -141,6 +141,8 @@ export function createDriveSource(
     // Drive accepts aliases such as "root"; we do not.
     if (file.isTrashed || file.id !== id) throw notFound(path);
     if (isConfined || isJudged) {
+      // Drive does not tell whether it lies in a served folder.
+      if (isConfined) await fresh(signal);
       if (!currentRow(id)) await sync.now(signal);
       if (!currentRow(id)?.isShown) throw notFound(path);
     }
@@ -162,6 +164,14 @@ export function createDriveSource(
     return file;
   }
 
+  /** Undefined if the file is unknown, or must be requested to know whether it is still there. */
+  async function freshRow(id: string, signal: AbortSignal): Promise<LedgerRow | undefined> {
+    if (!ledger.row(id)) return undefined;
+    // Where everything is served, a request for the file tells enough, also while all files are listed.
+    if (isConfined) await fresh(signal);
+    return sync.isFresh(pollMs) ? currentRow(id) : undefined;
+  }
+
   /** Saves a request when the file is read completely: then its earlier size and type do not matter. */
   async function readable(
     id: string,
@@ -169,7 +179,7 @@ export function createDriveSource(
     request: DriveReadRequest,
     signal: AbortSignal,
   ): Promise<LedgerRow | DriveFile> {
-    const row = isJudged ? undefined : currentRow(id);
+    const row = isJudged ? undefined : await freshRow(id, signal);
     const isWhole =
       row && (isNative(row.mimeType) || (!request.range && !request.asText && (row.size ?? 0) <= maxBytes));
     return isWhole && row.isShown && row.kind === "file" ? row : findFile(id, path, signal);
@@ -177,6 +187,7 @@ export function createDriveSource(
 
   async function readSearch(words: string | undefined, path: string, caller: Caller, signal: AbortSignal) {
     if (words === undefined) throw notFound(path);
+    if (isConfined || isJudged) await fresh(signal);
     const logs = ledger.logs.map(({ name }) => name);
     const { files, isComplete } = await searchDrive(words, { api, logs: logs.length > 0 ? logs : [""] }, signal);
     const isFor = ({ id, mimeType, canDownload }: DriveFile): boolean => {
@@ -283,13 +294,13 @@ export function createDriveSource(
     templates,
 
     async complete({ template, variable, value, given }, { signal, caller }) {
+      if (variable !== "format" && variable !== "id" && variable !== "q") return [];
+      await fresh(signal);
       if (variable === "format") {
         const row = currentRow(given["id"] ?? "");
         const names = formatNames(row?.isShown ? row.mimeType : undefined);
         return names.filter((name) => name.startsWith(value)).map((name) => ({ value: name }));
       }
-      if (variable !== "id" && variable !== "q") return [];
-      await fresh(signal);
       const kind = template.template.startsWith("folder") ? "folder" : "file";
       const found = ledger
         .titled(value, kind, isJudged ? maxJudged : maxSuggestions)

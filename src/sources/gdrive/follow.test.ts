@@ -13,6 +13,7 @@ it("says why Drive cannot be asked, anew after each attempt, until it answers ag
       if (isAway) throw unavailable("Drive is down");
     },
     within: async () => undefined,
+    isFresh: () => true,
     expire: () => undefined,
     hasCaughtUp: true,
     close: async () => undefined,

@@ -28,7 +28,7 @@ async function open(more: object = {}): Promise<Source> {
   const withPermissions = options.access === "drive";
   const rest = { identity: undefined, timeoutMs: 5000, patienceMs: 0, rootUrl: fake.rootUrl, runtime };
   const api = createDriveApi({ ...rest, withPermissions });
-  const ledger = await openLedger({ file: undefined, folders: [] });
+  const ledger = await openLedger({ file: undefined, folders: options.folders });
   const source = createDriveSource(options, { api, patientApi: api, ledger, runtime });
   onTestFinished(() => source.close?.());
   return source;
@@ -61,6 +61,61 @@ describe.each(Object.entries(ways))("%s", (_, ask) => {
     const before = fake.asked.length;
     await ask(source);
     expect(fake.asked.slice(before)).toEqual([]);
+  });
+});
+
+/** The files that do not look as if they did not exist. */
+async function seen(look: (path: string) => Promise<unknown>): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of ["file/a", "file/b"])
+    await look(path).then(
+      () => found.push(path),
+      (cause: unknown) => expect(cause).toMatchObject({ kind: "not-found" }),
+    );
+  return found;
+}
+
+async function formatsOf(source: Source, id: string): Promise<readonly string[]> {
+  const template = source.templates![0]!;
+  const found = await source.complete!({ template, variable: "format", value: "", given: { id } }, call);
+  return found.map(({ value }) => value);
+}
+
+const allWays: typeof ways = {
+  ...ways,
+  read: (source) => seen((path) => source.read({ path }, call)),
+  "read of lines": (source) => seen((path) => source.read({ path, query: { lines: "1-1" } }, call)),
+  stat: (source) => seen((path) => source.stat!({ path }, call)),
+  async search(source) {
+    const [part] = await source.read({ path: "search", query: { q: "note" } }, call);
+    const { found } = JSON.parse((part!.body as { readonly text: string }).text) as {
+      readonly found: readonly { readonly path: string }[];
+    };
+    return pathsOf(found).toSorted();
+  },
+  async "completion of formats"(source) {
+    const unknown = await formatsOf(source, "none");
+    const known = await Promise.all(["a", "b"].map(async (id) => ({ id, formats: await formatsOf(source, id) })));
+    return known.flatMap(({ id, formats }) => (formats.length === unknown.length ? [] : [`file/${id}`]));
+  },
+};
+
+describe.each(Object.entries(allWays))("%s", (_, ask) => {
+  it.each([
+    ["was moved out of the served folder", { folders: ["f"] }, () => fake.put("b", { parent: "private" })],
+    ["was trashed in the served folder", { folders: ["f"] }, () => fake.trash("b")],
+    ["was trashed", {}, () => fake.trash("b")],
+  ])("does not show a file of which another instance has reported that it %s", async (_way, options, leave) => {
+    fake.folder("f", "F");
+    fake.folder("private", "Private");
+    for (const id of ["a", "b"]) fake.put(id, { name: `note ${id}`, content: "a note", parent: "f" });
+    const source = await open(options);
+    await ways["list"]!(source);
+    expect(await ask(source)).toEqual(["file/a", "file/b"]);
+    fake.put("b", { name: "secret note", content: "a secret note" });
+    leave();
+    await source.noteChanges!([{ kind: "gone", path: "file/b" }], call);
+    expect(await ask(source)).toEqual(["file/a"]);
   });
 });
 

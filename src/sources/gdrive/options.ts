@@ -62,7 +62,7 @@ export function driveOptions(z: typeof Zod) {
       maxBytes: intOption(z, 1, 64 * 1024 * 1024, 5 * 1024 * 1024).describe("Larger files must be read by ranges"),
       timeoutMs: intOption(z, 1, 300_000, 30_000).describe("Time limit of one call, with all its requests and retries"),
       pollMs: intOption(z, 1000, 86_400_000, 60_000).describe(
-        "How often to request changes while a client is subscribed",
+        "How often to request changes while a client is subscribed; if none is, how old a list may be that is still used",
       ),
     })
     .strict();

@@ -197,8 +197,8 @@ describe("a file that may not be read", () => {
     const from = await open();
     expect((await from.list({ limit: 9 }, call)).items.map(({ path }) => path)).toEqual(["file/open"]);
     for (const path of ["file/closed", "file/form"])
-      for (const request of [from.read({ path }, call), from.stat!({ path }, call)])
-        await expect(request).rejects.toMatchObject({ kind: "denied" });
+      for (const request of [() => from.read({ path }, call), () => from.stat!({ path }, call)])
+        await expect(request()).rejects.toMatchObject({ kind: "denied" });
     await expect(from.read({ path: "file/theirs" }, call)).rejects.toMatchObject({ kind: "not-found" });
     expect((await from.problems!(call)).map(({ path }) => path)).toEqual(["file/closed", "file/form"]);
   });
@@ -216,8 +216,8 @@ describe("a file that may not be read", () => {
       "search",
       "file/a/b",
     ])
-      for (const request of [from.read({ path }, call), from.stat!({ path }, call)])
-        await expect(request, path).rejects.toMatchObject({ kind: "not-found" });
+      for (const request of [() => from.read({ path }, call), () => from.stat!({ path }, call)])
+        await expect(request(), path).rejects.toMatchObject({ kind: "not-found" });
     expect(fake.asked.filter((line) => line.includes("about") || line.includes(".."))).toEqual([]);
   });
 });

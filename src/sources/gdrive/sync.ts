@@ -33,7 +33,9 @@ export interface Sync {
   now(signal: AbortSignal): Promise<void>;
   /** Like `now`, unless that was done less than this long ago. Rejects while Drive is unavailable, and keeps trying in the background. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<void>;
-  /** From now on, `within` counts only work that began after this call. */
+  /** Whether `within` would resolve without work. */
+  isFresh(maxAgeMs: number): boolean;
+  /** From now on, `within` and `isFresh` count only work that began after this call. */
   expire(): void;
   /** False while the ledger contains a listing that another instance stored, but not all changes since: permissions may be revoked. */
   readonly hasCaughtUp: boolean;
@@ -351,14 +353,19 @@ export function createSync(options: SyncOptions): Sync {
     return (following = next);
   }
 
+  function isFresh(maxAgeMs: number): boolean {
+    const isOurs = account !== undefined && ledger.note("account") === account;
+    return isOurs && doneExpiries === expiries && wasWithin(maxAgeMs, "synced");
+  }
+
   return {
     now: (asking) => unlessAborted(afresh(), asking, cancelled),
     async within(maxAgeMs, asking) {
-      const isOurs = account !== undefined && ledger.note("account") === account;
-      if (isOurs && doneExpiries === expiries && wasWithin(maxAgeMs, "synced")) return;
+      if (isFresh(maxAgeMs)) return;
       const work = running && runningExpiries === expiries ? running : afresh();
       await unlessAborted(retryState ? retryState.unless(work) : work, asking, cancelled);
     },
+    isFresh,
     expire() {
       expiries += 1;
     },
