@@ -91,6 +91,39 @@ describe("replacements", () => {
     await untilLost();
   });
 
+  it("a root that may no longer be read is reported once, and so is its return", async () => {
+    write("a.txt", "");
+    let isRefused = false;
+    const looks: boolean[] = [];
+    const { heard, until } = stand({
+      pollAll: true,
+      pollMs: 5,
+      looked: (isReadable) => looks.push(isReadable),
+      disk: {
+        ...disk,
+        kinds(path) {
+          if (isRefused) throw Object.assign(new Error("permission denied"), { code: "EACCES" });
+          return disk.kinds(path);
+        },
+      },
+    });
+    await expect.poll(() => looks.length).toBeGreaterThan(2);
+    expect(new Set(looks)).toEqual(new Set([true]));
+    isRefused = true;
+    await until("gone", "a.txt");
+    const before = looks.length;
+    await expect.poll(() => looks.length).toBeGreaterThan(before + 3);
+    expect(looks.slice(before + 1)).not.toContain(true);
+    // A file is reported as changed until its time stamp is old enough to compare.
+    const kinds = () => heard.map(({ kind }) => kind).filter((kind) => kind !== "changed");
+    expect(kinds()).toEqual(["gone"]);
+    isRefused = false;
+    await expect.poll(() => looks.at(-1)).toBe(true);
+    write("b.txt", "");
+    await until("appeared", "b.txt");
+    expect(kinds()).toEqual(["gone", "lost", "appeared"]);
+  });
+
   it("a file that replaces a folder, and a folder that replaces a file, are reported", async () => {
     write("a/b.txt", "");
     write("c", "");

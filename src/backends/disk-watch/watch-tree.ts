@@ -22,8 +22,8 @@ import {
 import { createQuiet } from "./watch-quiet.ts";
 
 export interface WatchTree {
-  /** Afterwards every existing folder is watched, or polled if it cannot be watched. */
-  arm(): void;
+  /** Afterwards every existing folder is watched, or polled if it cannot be watched. False if the root cannot be read: then nothing is. */
+  arm(): boolean;
   close(): void;
 }
 
@@ -38,6 +38,8 @@ export interface WatchTreeOptions {
   busy?(isBusy: boolean): void;
   /** Called with the number of folders that are polled because the system has no more watches. */
   polling(folders: number): void;
+  /** Called after each check with whether the root can be read. */
+  looked?(isReadable: boolean): void;
   /** Also polls: the system does not announce changes made by other machines. */
   readonly pollAll?: boolean;
   readonly pollMs?: number;
@@ -397,9 +399,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   /** Checks what watches do not cover: the root itself, which may be moved with its parents, rules outside the root, and polled folders. */
   function lookAgain(): void {
     const begun = performance.now();
+    const wasReadable = folders.has("");
     if (identityAt("") !== folders.get("")?.identity) {
       setBusy(true);
       reconcile();
+      // Its loss was reported when it was noticed.
+      if (!wasReadable && !folders.has("")) changes = [];
     }
     for (const folder of folders.values()) if (folder.path === "" || folder.isRepository) checkRules(folder);
     for (const folder of polled) {
@@ -409,6 +414,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     flush();
     settle();
     if (announced.size === 0) foldTouched();
+    options.looked?.(folders.has(""));
     const tookMs = performance.now() - begun;
     // A tree that is slow to check is checked less often.
     timer = setTimeout(lookAgain, Math.max(pollMs, tookMs * 10));
@@ -416,11 +422,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
 
   return {
     arm() {
-      enter("", false);
+      if (!enter("", false)) return false;
       foldTouched();
       changes = [];
       flush();
       timer = setTimeout(lookAgain, pollMs);
+      return true;
     },
     close() {
       closed = true;

@@ -16,6 +16,7 @@ const disk: Disk = { ...createLocalDisk(), trustMs: 0, ...(polled && { settleMs:
 
 const folderRules = createFolderRules({ ...choice, root, disk, person });
 
+let isRootReadable = true;
 const tree = createWatchTree({
   confine: createConfine(root, disk, folderRules),
   disk,
@@ -26,10 +27,15 @@ const tree = createWatchTree({
   tell: (changes) => post({ changes: pack(changes) }),
   polling: (folders) => post({ polling: folders }),
   busy: (isBusy) => post({ busy: isBusy }),
+  looked(isReadable) {
+    if (!isReadable || !isRootReadable) post({ rootReadable: isReadable });
+    isRootReadable = isReadable;
+  },
 });
-tree.arm();
-releaseMemoryWhenIdle();
-post({ armed: true });
+if (tree.arm()) {
+  releaseMemoryWhenIdle();
+  post({ armed: true });
+} else post({ rootReadable: false });
 
 function post(message: FromWatchWorker): void {
   parentPort?.postMessage(message, []);

@@ -151,6 +151,48 @@ describe("watch", () => {
     await until("appeared", "b.txt");
   }, 20_000);
 
+  it("says why the root cannot be read, anew after each check, until it is there again", async () => {
+    const source = await open({ pollMs: 100 });
+    const watch = await source.watch(call());
+    const { until } = collectChanges(watch);
+    expect(watch.failure).toBeUndefined();
+    fs.renameSync(folder.root, join(folder.above, "moved"));
+    await until(({ kind }) => kind === "lost", "lost");
+    await expect.poll(() => watch.failure).toMatchObject({ kind: "unavailable", passing: true });
+    const first = watch.failure;
+    await expect.poll(() => watch.failure !== first).toBe(true);
+    fs.mkdirSync(folder.root);
+    await expect.poll(() => watch.failure).toBeUndefined();
+    write("b.txt", "");
+    await until(kindIs("appeared", "b.txt"), "b.txt");
+  }, 20_000);
+
+  it("does not take an empty folder for one that cannot be read", async () => {
+    const source = await open({ pollMs: 100 });
+    const watch = await source.watch(call());
+    const { until } = collectChanges(watch);
+    for (const kind of ["appeared", "gone"] as const)
+      for (const name of ["a.txt", "b.txt", "c.txt"]) {
+        if (kind === "appeared") write(name, "");
+        else fs.rmSync(at(name));
+        await until(kindIs(kind, name), `${kind} ${name}`);
+        expect(watch.failure).toBeUndefined();
+      }
+  });
+
+  it("cannot be armed while the root is missing, and can afterwards", async () => {
+    const source = await open();
+    fs.rmSync(folder.root, { recursive: true });
+    await expect(source.watch(call())).rejects.toMatchObject({
+      kind: "unavailable",
+      message: "the folder of this mount cannot be read at the moment",
+    });
+    fs.mkdirSync(folder.root);
+    const { until } = collectChanges(await source.watch(call()));
+    write("a.txt", "");
+    await until(kindIs("appeared", "a.txt"), "a.txt");
+  });
+
   it("reports each of ten thousand simultaneous changes", async () => {
     const paths: string[] = [];
     for (let index = 0; index < 10_000; index += 1) paths.push(`${index % 100}/${index}.txt`);

@@ -1,5 +1,5 @@
 /** The main thread's side of the watching thread: starts it for the first watcher, shares it, and stops it after the last. */
-import { unavailable } from "../../errors.ts";
+import { ResourceError, unavailable } from "../../errors.ts";
 import { v8Environment } from "../../lib/v8-memory.ts";
 import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
 import { createSharedWatch, type ChangeDetector } from "../shared-watch.ts";
@@ -20,13 +20,15 @@ export interface WorkerData {
 export type FromWatchWorker =
   | { readonly armed: true }
   | { readonly changes: string }
+  /** False instead of `armed`, and after each check that failed later; true after the first one that did not. */
+  | { readonly rootReadable: boolean }
   /** Whether events wait for processing. */
   | { readonly busy: boolean }
   /** Number of folders that are polled because there are no more watches. */
   | { readonly polling: number };
 
 interface FolderWatcher {
-  /** Resolves once every folder is watched. Ends with the signal. */
+  /** Resolves once every folder is watched. Throws "unavailable" if the root cannot be read. Ends with the signal. */
   watch(signal: AbortSignal): Promise<SourceWatch>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
@@ -47,7 +49,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
   const { log, stateOf, maxHeapMb = 256, ...workerData } = options;
   let isBusy = false;
 
-  async function watchInThread({ armed, tell, signal }: ChangeDetector): Promise<void> {
+  async function watchInThread({ armed, tell, setFailure, signal }: ChangeDetector): Promise<void> {
     // Loaded late: threads take milliseconds to load, and a server starts without them.
     const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
     const worker = new Thread(new URL("./watch-worker.ts", import.meta.url), {
@@ -59,23 +61,36 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },
     });
     isBusy = false;
+    let isArmed = false;
+    let failure: unknown;
     worker.on("message", (message: FromWatchWorker) => {
       if (signal.aborted) return;
       if ("changes" in message) tell(message.changes.split("\0").map(unpack));
-      else if ("armed" in message) armed();
-      else if ("busy" in message) ({ busy: isBusy } = message);
+      else if ("armed" in message) {
+        isArmed = true;
+        armed();
+      } else if ("rootReadable" in message) {
+        const cause = message.rootReadable
+          ? undefined
+          : unavailable("the folder of this mount cannot be read at the moment");
+        if (isArmed) setFailure(cause);
+        else {
+          failure = cause;
+          void worker.terminate();
+        }
+      } else if ("busy" in message) ({ busy: isBusy } = message);
       else if (message.polling > 0)
         log("warn", "the system has no more file watches; some folders are polled; raise fs.inotify.max_user_watches", {
           folders: message.polling,
         });
     });
     signal.addEventListener("abort", () => void worker.terminate(), { once: true });
-    const cause = await new Promise<unknown>((resolve) => {
-      let failure: unknown;
+    await new Promise<void>((resolve) => {
       worker.on("error", (thrown) => (failure = thrown));
-      worker.once("exit", () => resolve(failure));
+      worker.once("exit", () => resolve());
     });
-    throw unavailable("the folder can no longer be watched; try again", cause);
+    if (failure instanceof ResourceError) throw failure;
+    throw unavailable("the folder can no longer be watched; try again", failure);
   }
 
   const { watch, close } = createSharedWatch(watchInThread, maxQueued);
@@ -85,6 +100,9 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
       return {
         [Symbol.asyncIterator]: () => queue,
         stateOf,
+        get failure() {
+          return queue.failure;
+        },
         get pending() {
           return queue.size + (isBusy ? 1 : 0);
         },

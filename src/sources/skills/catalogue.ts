@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { toResourceError, unavailable } from "../../errors.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { type Call, serverCaller } from "../../resources.ts";
-import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
+import type { Source, SourceChange, SourceProblem, SourceWatch, Runtime } from "../../source.ts";
 import { createSharedWatch, type ChangeDetector } from "../../backends/shared-watch.ts";
 import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
 import type { SkillListing } from "./list-skill-folder.ts";
@@ -22,7 +22,7 @@ export interface SkillsRoot {
 interface SkillsCatalogue {
   /** The current state, or the last complete one while files are being written. */
   fresh(): Promise<Snapshot>;
-  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  watch(signal: AbortSignal): Promise<SourceWatch>;
   /** From now on, `fresh` returns only what was checked after this call. */
   expire(call: Call): Promise<void>;
   close(): Promise<void>;
@@ -59,6 +59,7 @@ export function createSkillsCatalogue(
   /** Of the last detector. */
   let tell: ChangeDetector["tell"] | undefined;
   let setFailure: ChangeDetector["setFailure"] | undefined;
+  let rootWatches: readonly (SourceWatch | undefined)[] = [];
   const logged = new Set<string>();
   let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
   let listings: readonly SkillListing[] = [];
@@ -232,7 +233,7 @@ export function createSkillsCatalogue(
 
     tell = told;
     setFailure = fail;
-    const rootWatches = await Promise.all(roots.map(({ files }) => files.watch?.({ ...call, signal })));
+    rootWatches = await Promise.all(roots.map(({ files }) => files.watch?.({ ...call, signal })));
     const ended = Promise.race(rootWatches.map((changes) => changes && follow(changes)));
     ended.catch(() => undefined);
     await fresh();
@@ -245,7 +246,16 @@ export function createSkillsCatalogue(
   return {
     fresh,
 
-    watch: watching.watch,
+    async watch(signal) {
+      const changes = await watching.watch(signal);
+      return {
+        [Symbol.asyncIterator]: () => changes,
+        // For the list, a missing folder has no skills; but on another machine it may have some.
+        get failure() {
+          return changes.failure ?? rootWatches.find((each) => each?.failure)?.failure;
+        },
+      };
+    },
 
     async expire(asking) {
       isUrgent = true;
