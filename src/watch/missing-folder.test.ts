@@ -9,6 +9,7 @@ import { withMembers } from "../lib/with-members.ts";
 import { serverCaller } from "../resources.ts";
 import { createRuntime } from "../server/runtime.ts";
 import type { Source, SourceDefinition } from "../source.ts";
+import config from "../sources/config.ts";
 import docs from "../sources/docs.ts";
 import file from "../sources/file.ts";
 import skills from "../sources/skills.ts";
@@ -43,6 +44,13 @@ const served: Readonly<Record<string, Served>> = {
     at: "one/SKILL.md",
     path: "one/SKILL.md",
     texts: [skillText("Before"), skillText("After, and longer")],
+  },
+  config: {
+    definition: config as SourceDefinition,
+    options: { files: ["a.json"], env: false },
+    at: "a.json",
+    path: "file/a.json",
+    texts: ['{ "port": 1 }', '{ "port": 1000 }'],
   },
 };
 

@@ -1,7 +1,9 @@
 /** Watches the named files: a system event triggers a check that determines what changed. */
 import type { FSWatcher } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { watchFolder } from "../../backends/watch-folder.ts";
+import { unavailable } from "../../errors.ts";
 import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { ChangeDetector } from "../../backends/shared-watch.ts";
@@ -20,6 +22,15 @@ type Seen = ReadonlyMap<string, string | undefined>;
 const quietMs = 30;
 
 export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOptions) {
+  /** Why no file can be found, if that is not known to be true everywhere. */
+  async function rootFailure(): Promise<unknown> {
+    if (files.all.length === 0) return undefined;
+    return stat(root).then(
+      (stats) => (stats.isDirectory() ? undefined : missing()),
+      (cause: unknown) => missing(cause),
+    );
+  }
+
   async function look(): Promise<Seen> {
     const seen = await Promise.all(
       files.all.map(async (file) => [file.path, await files.look(file).catch(() => undefined)] as const),
@@ -27,11 +38,13 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
     return new Map(seen);
   }
 
-  return async function runWatch({ armed, tell, signal }: ChangeDetector): Promise<void> {
+  return async function runWatch({ armed, tell, setFailure, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(wait);
     // Before the first check, so that no change is missed.
     const watchers = watchFolders(root, files, waker.wake);
     try {
+      const failure = await rootFailure();
+      if (failure !== undefined) throw failure;
       let last = await look();
       armed();
       while (!signal.aborted) {
@@ -41,11 +54,16 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
         const changes = changesBetween(last, now);
         if (changes.length > 0) tell(changes);
         last = now;
+        setFailure(await rootFailure());
       }
     } finally {
       for (const watcher of watchers) watcher.close();
     }
   };
+}
+
+function missing(cause?: unknown): Error {
+  return unavailable("the folder of this mount does not exist at the moment", cause);
 }
 
 /** Watches the folders, because a file may be replaced by another. Folders that cannot be watched are polled. */
