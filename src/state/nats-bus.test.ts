@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { natsMissing, type NatsServer, startNats } from "../../test/live/nats.ts";
 import { startTcpProxy } from "../../test/live/tcp-proxy.ts";
 import type { Bus } from "./bus.ts";
+import { publishTimeoutMs } from "./bus-limits.ts";
 import type { SharedDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { type StreamNames, streamNames } from "./nats-connection.ts";
@@ -147,6 +148,54 @@ describe("a bus in NATS", () => {
     };
     const before = await publishMany();
     expect((await publishMany()) - before).toBeLessThan(500);
+  });
+
+  /** A bus that was never connected, and whose publishes end at once. */
+  async function openAway(): Promise<Bus> {
+    const { port, kill } = await start();
+    await kill();
+    const runtime = testRuntime();
+    const wait = async (ms: number, signal: AbortSignal): Promise<void> => {
+      if (ms !== publishTimeoutMs) await runtime.wait(ms, signal);
+    };
+    const bus = await openBus({
+      url: `nats://127.0.0.1:${port}`,
+      database: await prepare(),
+      runtime: { ...runtime, wait },
+      instance: "test",
+    });
+    opened.push(bus);
+    return bus;
+  }
+
+  it.each<[string, (bus: Bus) => Promise<void>]>([
+    [
+      "of a message that it could not send",
+      async (bus) => {
+        const error = await failureOf(bus.publish({ topic: "a", body: 1, fence: 0 }));
+        expect(error.message).toContain("could not be sent to NATS");
+      },
+    ],
+    [
+      "of a subscriber that has left",
+      async (bus) => {
+        const stop = new AbortController();
+        const subscribed = failureOf(
+          bus.subscribe("a", { message: () => undefined, gap: () => undefined }, stop.signal),
+        );
+        stop.abort();
+        expect((await subscribed).kind).toBe("cancelled");
+      },
+    ],
+  ])("keeps nothing %s while NATS is away", async (_what, call) => {
+    const bus = await openAway();
+    const callMany = async (): Promise<void> => {
+      for (let count = 0; count < 200; count += 1) await call(bus);
+    };
+    await callMany();
+    const before = queryObjects(Promise, { format: "count" });
+    await callMany();
+    await expect.poll(() => queryObjects(Promise, { format: "count" }) - before).toBeLessThan(100);
   });
 
   it("reports a gap when the stream was removed, and creates it again", async () => {

@@ -5,6 +5,7 @@
 import type { JsMsg, StreamInfo } from "@nats-io/jetstream";
 import { cancelled, shuttingDown } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
+import { createWaiters } from "../lib/create-waiters.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Bus } from "./bus.ts";
@@ -39,9 +40,11 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
   const { signal } = closing;
   const topics = createBusTopics(runtime);
   const fences = createTopicFences();
-  const armed = Promise.withResolvers<void>();
+  /** Subscribers that wait until the position is known. NATS may be away for hours. */
+  const arming = createWaiters<void>();
+  /** Messages that wait for a connection. */
+  const connecting = createWaiters<NatsConnection>();
   let connection: NatsConnection | undefined;
-  let connected = Promise.withResolvers<NatsConnection>();
   /** Where the stream was read to, and which stream it is. */
   let position: { seq: number; readonly created: string; readonly server: string } | undefined;
   let lag = 0;
@@ -53,7 +56,7 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
     raiseFence,
     runtime,
     signal,
-    connected: () => connected.promise,
+    connected: async (until) => connection ?? connecting.wait(until),
   });
 
   /** Decides whether reading continues where it ended. If not, everything between is a gap. */
@@ -69,7 +72,7 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
     position = { seq: isContinued ? former.seq : state.last_seq, created, server };
     if (!isContinued) publisher.restart();
     if (former && !isContinued) topics.gapAll();
-    armed.resolve();
+    arming.resume();
     return position.seq;
   }
 
@@ -92,7 +95,7 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
   async function run(opened: NatsConnection, until: AbortSignal): Promise<void> {
     const messages = await opened.consume(adopt(await opened.stream(), opened.server));
     connection = opened;
-    connected.resolve(opened);
+    connecting.resume(opened);
     runtime.log("info", "the bus is connected to NATS", { stream: names.stream });
     isAway = false;
     const reading = (async () => {
@@ -102,7 +105,6 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
       await Promise.race([reading, opened.over, keepChecking(opened, until)]);
     } finally {
       connection = undefined;
-      connected = Promise.withResolvers();
       messages.stop();
     }
   }
@@ -154,9 +156,10 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
       if (signal.aborted) throw shuttingDown();
       if (until.aborted) throw cancelled(until.reason);
       topics.add(topic, subscriber, until);
-      await unlessAborted(armed.promise, AbortSignal.any([until, signal]), () =>
-        signal.aborted ? shuttingDown() : cancelled(until.reason),
-      );
+      if (position) return;
+      await arming.wait(AbortSignal.any([until, signal])).catch(() => {
+        throw signal.aborted ? shuttingDown() : cancelled(until.reason);
+      });
     },
 
     get status() {

@@ -15,8 +15,8 @@ export interface NatsPublisherOptions {
   readonly raiseFence: RaiseFence;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait">;
   readonly signal: AbortSignal;
-  /** Resolves with the current connection, or the next one. */
-  connected(): Promise<NatsConnection>;
+  /** Resolves with the current connection, or the next one. Rejects if the signal ends first. */
+  connected(until: AbortSignal): Promise<NatsConnection>;
 }
 
 export interface NatsPublisher {
@@ -87,7 +87,7 @@ export function createNatsPublisher(options: NatsPublisherOptions): NatsPublishe
   async function send(out: Outgoing, until: AbortSignal, trying: () => void): Promise<void> {
     for (;;) {
       try {
-        const connection = await unlessAborted(connected(), until);
+        const connection = await connected(until);
         trying();
         // A request does not end when its connection ends. A signal ends the wait, because a promise of the connection would keep memory for every message.
         const isStored = await unlessAborted(attempt(connection, out), connection.ended, () =>
