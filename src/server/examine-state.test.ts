@@ -141,6 +141,21 @@ describe.skipIf(missing ?? natsMissing())("doctor with NATS", () => {
       ]);
   });
 
+  it("names the stream that receives the subjects of the server, also before there are tables", async () => {
+    const port = await start();
+    const connection = await connect({ port });
+    const { streams } = await jetstreamManager(connection);
+    const { schema } = open();
+    await streams.add({ name: `pressmark_${schema}`, subjects: [`pressmark.${schema}.>`] });
+    await connection.close();
+    const taken = [
+      { about: "bus", state: "broken", says: expect.stringContaining(`the stream "pressmark_${schema}" in NATS`) },
+    ];
+    expect((await examine(`nats://127.0.0.1:${port}`))["bus"]).toEqual(taken);
+    await createServer();
+    expect((await examine(`nats://127.0.0.1:${port}`))["bus"]).toEqual(taken);
+  });
+
   it("says that the user may not read the stream", async () => {
     const { stream, prefix } = await createServer();
     const mayNot = `permissions: { publish: { deny: "$JS.API.CONSUMER.>" } }`;

@@ -118,6 +118,47 @@ describe("a bus in NATS", () => {
     expect(logged).toEqual([expect.stringContaining("offers no JetStream")]);
   });
 
+  it.each([
+    ["of an older version", (schema: string) => [`pressmark_${schema}`, `pressmark.${schema}.>`]],
+    ["of another program", () => ["everything", "pressmark.>"]],
+  ])("names the stream %s that receives its subjects, and is connected once it is removed", async (_whose, named) => {
+    const { port } = await start();
+    const { schema } = await prepare();
+    const [name = "", subject = ""] = named(schema);
+    const connection = await connect({ port });
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: "unrelated", subjects: ["other.>"] });
+    await streams.add({ name, subjects: [subject] });
+    const logged: string[] = [];
+    const bus = await open(`nats://127.0.0.1:${port}`, logged);
+    await vi.waitFor(() => expect(logged).not.toEqual([]), { timeout: 40_000 });
+    const { stream, prefix } = await names();
+    expect(logged).toEqual([
+      expect.stringContaining(
+        `the stream "${name}" in NATS receives the subjects of this server, "${prefix}>"; if no older instance and no other program uses it, remove it`,
+      ),
+    ]);
+    await streams.delete(name);
+    await bus.publish({ topic: "a", body: 1, fence: 0 });
+    expect((await streams.info(stream)).state.messages).toBe(1);
+    await connection.close();
+  });
+
+  it("logs also a lasting failure that follows a passing one", async () => {
+    const { port, kill, start: startAgain } = await start();
+    const connection = await connect({ port });
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: "everything", subjects: ["pressmark.>"] });
+    await connection.close();
+    await kill();
+    const logged: string[] = [];
+    await open(`nats://127.0.0.1:${port}`, logged);
+    await vi.waitFor(() => expect(logged.join()).toContain("NATS is not reachable"), { timeout: 40_000 });
+    await startAgain();
+    await vi.waitFor(() => expect(logged.join()).toContain('the stream "everything"'), { timeout: 40_000 });
+    expect(logged.length).toBe(2);
+  });
+
   it("uses TLS, and refuses a server that the authority did not sign", async () => {
     const folder = mkdtempSync(join(tmpdir(), "pressmark-tls-"));
     opened.push({ close: async () => rmSync(folder, { recursive: true }) });

@@ -3,7 +3,7 @@
  * numbers alone whether it has received everything.
  */
 import type { JsMsg, StreamInfo } from "@nats-io/jetstream";
-import { cancelled, shuttingDown } from "../errors.ts";
+import { cancelled, type ResourceError, shuttingDown } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { createWaiters } from "../lib/create-waiters.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
@@ -48,8 +48,8 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
   /** Where the stream was read to, and which stream it is. */
   let position: { seq: number; readonly created: string; readonly server: string } | undefined;
   let lag = 0;
-  /** Logged once until it is back. */
-  let isAway = false;
+  /** Failures that were logged since it was connected. */
+  const reported = new Set<string>();
   const publisher = createNatsPublisher({
     names,
     fences,
@@ -97,7 +97,7 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
     connection = opened;
     connecting.resume(opened);
     runtime.log("info", "the bus is connected to NATS", { stream: names.stream });
-    isAway = false;
+    reported.clear();
     const reading = (async () => {
       for await (const message of messages) accept(message);
     })();
@@ -120,6 +120,13 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
     }
   }
 
+  /** Once until it is back, and once for each failure that the operator must end: it may follow another one. */
+  function report(cause: ResourceError): void {
+    if (reported.size > 0 && (cause.passing || reported.has(cause.message))) return;
+    reported.add(cause.message);
+    runtime.log("warn", "the bus is not connected, connecting again", { cause });
+  }
+
   async function keepConnected(): Promise<void> {
     const backoff = createBackoff({ firstMs: 100, longestMs: 2000, steadyMs: 1000, now: () => runtime.monotonicMs() });
     while (!signal.aborted) {
@@ -140,8 +147,7 @@ export function createNatsBus({ packages, target, names, instance, raiseFence, r
         opened?.end();
       }
       if (signal.aborted) return;
-      if (!isAway) runtime.log("warn", "the bus is not connected, connecting again", { cause: toNatsError(cause) });
-      isAway = true;
+      report(toNatsError(cause));
       await runtime.wait(backoff.ended() * (0.75 + Math.random() / 4), signal).catch(() => undefined);
     }
   }

@@ -12,6 +12,8 @@ export interface NatsConnection {
   readonly maxPayloadBytes: number;
   /** Creates the stream if it is missing. */
   stream(): Promise<StreamInfo>;
+  /** Rejects with the names of other streams that receive subjects of this one: NATS does not create it beside them. */
+  checkSubjects(): Promise<void>;
   consume(afterSeq: number): Promise<ConsumerMessages>;
   /** Resolves when the connection has ended. */
   readonly over: Promise<void>;
@@ -43,6 +45,7 @@ const keepCount = 1_000_000;
 const keepBytes = 256 * 1024 * 1024;
 /** Error codes of JetStream. */
 const streamNotFound = 10059;
+const subjectsOverlap = 10065;
 const wrongLastSequence: readonly unknown[] = [10071, 10164];
 
 export async function loadNats(): Promise<NatsPackages> {
@@ -82,6 +85,19 @@ export async function connectNats(
   const client = jetstream.jetstream(connection, { timeout: requestMs });
   const ending = new AbortController();
   const over = connection.closed().then(() => ending.abort());
+  const subject = `${prefix}>`;
+
+  async function checkSubjects(): Promise<void> {
+    const found: string[] = [];
+    for await (const other of manager.streams.names(subject)) if (other !== name) found.push(quote(other));
+    if (found.length === 0) return;
+    const [streams, receives, it] =
+      found.length === 1 ? ["the stream", "receives", "it"] : ["the streams", "receive", "them"];
+    throw lastingFailure(
+      `${streams} ${found.join(", ")} in NATS ${receives} the subjects of this server, ${quote(subject)}; if no older instance and no other program uses ${it}, remove ${it}`,
+    );
+  }
+
   return {
     client,
     manager,
@@ -93,19 +109,25 @@ export async function connectNats(
       } catch (cause) {
         if (!isStreamMissing(cause)) throw cause;
       }
-      // Another instance may create it at the same time: that is no error, because the settings are equal.
-      return manager.streams.add({
-        name,
-        subjects: [`${prefix}>`],
-        storage: jetstream.StorageType.File,
-        discard: jetstream.DiscardPolicy.Old,
-        num_replicas: replicas,
-        max_age: toNanos(keepMs),
-        max_msgs: keepCount,
-        max_bytes: keepBytes,
-        duplicate_window: toNanos(deduplicateMs),
-      });
+      try {
+        // Another instance may create it at the same time: that is no error, because the settings are equal.
+        return await manager.streams.add({
+          name,
+          subjects: [subject],
+          storage: jetstream.StorageType.File,
+          discard: jetstream.DiscardPolicy.Old,
+          num_replicas: replicas,
+          max_age: toNanos(keepMs),
+          max_msgs: keepCount,
+          max_bytes: keepBytes,
+          duplicate_window: toNanos(deduplicateMs),
+        });
+      } catch (cause) {
+        if (apiCodeOf(cause) === subjectsOverlap) await checkSubjects();
+        throw cause;
+      }
     },
+    checkSubjects,
     async consume(afterSeq) {
       const consumer = await client.consumers.get(name, {
         deliver_policy: jetstream.DeliverPolicy.StartSequence,
