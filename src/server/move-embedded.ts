@@ -63,6 +63,7 @@ async function copied<T>(
 }
 
 async function moveAudit({ database, stateFolder, config }: MoveOptions): Promise<MovedState> {
+  // In a container the host name is another one on each run: `moveLog` then compares the entries.
   const origin = createHash("sha256").update(`${hostname()} ${config}`).digest("hex").slice(0, 32);
   let total = 0;
   async function* entries() {
