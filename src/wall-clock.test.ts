@@ -16,6 +16,7 @@ const allowed: Readonly<Record<string, string>> = {
   "state/file-store.ts": "stored: when a record expires",
   "server/examine-state.ts": "compared with the clock of the database",
   "server/embedded-state.ts": "passes the clock on",
+  "server/move-embedded.ts": "compared with the time that a grant expires, which is stored",
   "cli/main.ts": "shown in the log",
   "cli/commands/backup.ts": "stored: when the backup was made",
   "server/runtime.ts": "passes the clock to sources",

@@ -1,11 +1,14 @@
 /** Copies what a single server has stored on this machine into the shared state. */
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import { oauthKey, oauthKind } from "../auth/builtin/shared-oauth-store.ts";
+import { isDeepStrictEqual } from "node:util";
+import { emptyState, type OAuthState } from "../auth/builtin/oauth-store.ts";
+import { addSignIns, oauthKey, oauthKind } from "../auth/builtin/shared-oauth-store.ts";
+import { quote } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase } from "../state/database.ts";
 import { moveLog } from "../state/move-log.ts";
-import { moveRecord } from "../state/move-record.ts";
+import { mergeRecord, moveRecord } from "../state/move-record.ts";
 import type { RecordValue, Store } from "../state/store.ts";
 import { auditFolder, readAuditLog } from "./audit-log.ts";
 import { cursorKeyName, keyKind } from "./cursor-key.ts";
@@ -29,25 +32,22 @@ export interface MovedState {
   readonly moved: number;
   /** Left, because the shared state has one of the same name, or had one from an earlier run. */
   readonly present: number;
+  /** What the shared state does not have afterwards, as sentences with the reason. */
+  readonly leftOut: readonly string[];
 }
 
 /** Can be repeated: what is in the shared state is never replaced. The files stay. */
 export async function moveEmbedded(options: MoveOptions): Promise<readonly MovedState[]> {
-  const { store, database } = options;
+  const { database } = options;
   const { tokens, sets, cursorKey: key, signIns } = readEmbedded(options);
-  const isNew = { ifVersion: undefined };
 
   return [
     await copied("tokens", tokens, (token) =>
       moveRecord(database, tokenKind, { key: token.id, value: withoutUndefined(token) }),
     ),
     await copied("sets", sets, (set) => moveRecord(database, setKind, { key: setKey(set), value: toSetRecord(set) })),
-    await copied("cursor key", key ? [key] : [], async (each) =>
-      Boolean(await store.put(keyKind, cursorKeyName, { key: Buffer.from(each).toString("base64") }, isNew)),
-    ),
-    await copied("sign-ins", signIns ? [signIns] : [], async (each) =>
-      Boolean(await store.put(oauthKind, oauthKey, { ...each }, isNew)),
-    ),
+    key ? await moveCursorKey(options, key) : nothing("cursor key"),
+    signIns ? await moveSignIns(options, signIns) : nothing("sign-ins"),
     await moveAudit(options),
   ];
 }
@@ -59,7 +59,59 @@ async function copied<T>(
 ): Promise<MovedState> {
   let moved = 0;
   for (const each of all) if (await copy(each)) moved += 1;
-  return { what, moved, present: all.length - moved };
+  return { ...nothing(what), moved, present: all.length - moved };
+}
+
+function nothing(what: MovedState["what"]): MovedState {
+  return { what, moved: 0, present: 0, leftOut: [] };
+}
+
+/** An instance that was started before has created one. */
+async function moveCursorKey({ store }: MoveOptions, bytes: Uint8Array): Promise<MovedState> {
+  const none = nothing("cursor key");
+  const key = Buffer.from(bytes).toString("base64");
+  if (await store.put(keyKind, cursorKeyName, { key }, { ifVersion: undefined })) return { ...none, moved: 1 };
+  if ((await store.get(keyKind, cursorKeyName))?.value["key"] === key) return { ...none, present: 1 };
+  const reason =
+    "left out, because the shared state has another, with which instances sign; clients that read a list page by page begin it again";
+  return { ...none, leftOut: [reason] };
+}
+
+async function moveSignIns({ database, runtime }: MoveOptions, signIns: OAuthState): Promise<MovedState> {
+  const { value, isChanged } = await mergeRecord(database, oauthKind, oauthKey, (present) =>
+    addSignIns(present, signIns),
+  );
+  return {
+    ...nothing("sign-ins"),
+    moved: isChanged ? 1 : 0,
+    present: isChanged ? 0 : 1,
+    leftOut: leftOutOf(signIns, { ...emptyState(), ...value }, runtime.now()),
+  };
+}
+
+function leftOutOf(signIns: OAuthState, shared: OAuthState, nowMs: number): string[] {
+  const isThere = (name: string): boolean => Object.hasOwn(shared.passwords, name);
+  const names = Object.keys(signIns.passwords).sort();
+  const other = names.filter(
+    (name) => isThere(name) && !isDeepStrictEqual(shared.passwords[name], signIns.passwords[name]),
+  );
+  const absent = names.filter((name) => !isThere(name));
+  const clients = Object.entries(signIns.grants).filter(
+    ([id, { expires }]) => expires > nowMs && !Object.hasOwn(shared.grants, id),
+  ).length;
+  const advice = "to set one, run: pressmark token password NAME";
+  const isOne = clients === 1;
+  return [
+    other.length > 0 && `left out the passwords of ${listed(other)}, because the shared state has others; ${advice}`,
+    absent.length > 0 &&
+      `left out the passwords of ${listed(absent)}, because they were revoked in the shared state, or set here after the first copy; ${advice}`,
+    clients > 0 &&
+      `left out ${clients} connected ${isOne ? "client" : "clients"}, because ${isOne ? "it was" : "they were"} revoked in the shared state, or connected here after the first copy; ${isOne ? "its caller connects it again" : "their callers connect them again"}`,
+  ].filter((sentence) => sentence !== false);
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => quote(name)).join(", ");
 }
 
 async function moveAudit({ database, stateFolder, config }: MoveOptions): Promise<MovedState> {
@@ -74,7 +126,7 @@ async function moveAudit({ database, stateFolder, config }: MoveOptions): Promis
     }
   }
   const moved = await moveLog(database, auditName, origin, entries);
-  return { what: "audit entries", moved, present: total - moved };
+  return { ...nothing("audit entries"), moved, present: total - moved };
 }
 
 function withoutUndefined(value: object): RecordValue {

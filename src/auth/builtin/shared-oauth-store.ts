@@ -1,4 +1,5 @@
 /** The data of the embedded authorization server, shared by all instances: one record, changed by compare-and-set. */
+import { isDeepStrictEqual } from "node:util";
 import { unavailable } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { createCachedRecords } from "../../state/cached-records.ts";
@@ -88,6 +89,26 @@ export const keepOAuthKeys = {
     return Array.isArray(keys) && keys.length > 0 ? { ...state, keys, cookieKeys } : state;
   },
 };
+
+/**
+ * Adds the sign-ins of a single server. What is there stays, above all the keys, with which running instances sign. Undefined if nothing is new, or
+ * if a former version has copied them: then those that are absent were revoked since.
+ */
+export function addSignIns(present: RecordValue | undefined, added: OAuthState): RecordValue | undefined {
+  const state = toState(present);
+  if (state.keys.some(({ kid }) => added.keys.some((key) => key.kid === kid))) return undefined;
+  const merged = keepOAuthKeys.merge(
+    { ...state },
+    {
+      ...added,
+      passwords: { ...added.passwords, ...state.passwords },
+      clients: { ...added.clients, ...state.clients },
+      grants: { ...added.grants, ...state.grants },
+      refreshTokens: { ...added.refreshTokens, ...state.refreshTokens },
+    },
+  );
+  return isDeepStrictEqual(merged, { ...state }) ? undefined : merged;
+}
 
 /** A copy, which may be changed. */
 function toState(value: RecordValue | undefined): OAuthState {

@@ -63,14 +63,11 @@ export default defineCommand({
       const { moveEmbedded } = await import("../../server/move-embedded.ts");
       const store = createPostgresStore({ database, runtime });
       try {
-        for (const { what, moved, present } of await moveEmbedded({
-          store,
-          database,
-          stateFolder,
-          config,
-          runtime,
-        }))
-          await print(world.out, `${what}: ${moved} copied${present > 0 ? `, ${present} already there` : ""}\n`);
+        const all = await moveEmbedded({ store, database, stateFolder, config, runtime });
+        for (const { what, moved, present, leftOut } of all) {
+          const lines = [`${moved} copied${present > 0 ? `, ${present} already there` : ""}`, ...leftOut];
+          await print(world.out, lines.map((line) => `${what}: ${line}\n`).join(""));
+        }
       } finally {
         await store.close();
       }

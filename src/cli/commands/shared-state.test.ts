@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createOAuthStore, type OAuthState } from "../../auth/builtin/oauth-store.ts";
 import { createSharedOAuthStore } from "../../auth/builtin/shared-oauth-store.ts";
 import { auditFolder, readAuditLog } from "../../server/audit-log.ts";
+import { loadSharedCursorKey } from "../../server/cursor-key.ts";
 import { createSavedSets } from "../../server/sets/saved-sets.ts";
 import { createTokenStore } from "../../server/token-store.ts";
 import { keyNote } from "../../search/indexer.ts";
@@ -187,6 +188,32 @@ describe.skipIf(missing)("pressmark migrate", () => {
     expect(kept).toBe(1310);
   });
 
+  it("adds the sign-ins to those of an instance that was started before, and says what was left out", async () => {
+    const { state, file } = await fillEmbedded();
+    const password = { salt: "a", hash: "b", cost: 1, blockSize: 1, parallelization: 1 };
+    await createOAuthStore(state, file, () => 0).change(({ passwords }) => {
+      passwords["aki"] = password;
+      passwords["bo"] = password;
+    });
+    await run(["migrate"]);
+    const { keys } = await withStore(async (store) => {
+      await loadSharedCursorKey(store);
+      const signIns = createSharedOAuthStore(store, runtime);
+      await signIns.change(({ passwords }) => void (passwords["aki"] = { ...password, salt: "new" }));
+      return signInsOf(store);
+    });
+    expect((await run(["migrate", "--from-embedded"])).out.split("\n").slice(-7, -2)).toEqual([
+      "sets: 2 copied",
+      "cursor key: 0 copied",
+      "cursor key: left out, because the shared state has another, with which instances sign; clients that read a list page by page begin it again",
+      "sign-ins: 1 copied",
+      'sign-ins: left out the passwords of "aki", because the shared state has others; to set one, run: pressmark token password NAME',
+    ]);
+    await withStore(async (store) =>
+      expect(await signInsOf(store)).toMatchObject({ keys, passwords: { aki: { salt: "new" }, bo: password } }),
+    );
+  });
+
   it("says where it looked if nothing is stored there, and takes the former path of the config", async () => {
     const { state } = await fillEmbedded();
     stand.write("moved.yaml", "server:\n  state: ${env:STATE}\n");
@@ -282,7 +309,7 @@ describe.skipIf(missing)("pressmark backup and restore", () => {
     await fillEmbedded();
     await run(["migrate", "--from-embedded"]);
     const saved = await run(["backup", "state.jsonl"]);
-    expect(saved).toMatchObject({ code: 0, out: "", err: "pressmark: saved 9 records and 1300 log entries\n" });
+    expect(saved).toMatchObject({ code: 0, out: "", err: "pressmark: saved 10 records and 1300 log entries\n" });
     expect(statSync(join(stand.folder, "state.jsonl")).mode & 0o777).toBe(0o600);
     const text = readFileSync(join(stand.folder, "state.jsonl"), "utf8");
     const lastLine = text.trimEnd().split("\n").at(-1);
@@ -290,12 +317,12 @@ describe.skipIf(missing)("pressmark backup and restore", () => {
 
     const refused = await run(["restore", "state.jsonl"]);
     expect(refused.code).not.toBe(0);
-    expect(refused.err).toMatch(/already contains 9 records and 1300 log entries; add --replace/);
+    expect(refused.err).toMatch(/already contains 10 records and 1300 log entries; add --replace/);
     expect((await run(["restore", "state.jsonl", "--replace"])).code).toBe(0);
 
     const elsewhere = { env: { STATE: `${url()}_other` } };
     const restored = await run(["restore", "-"], { ...elsewhere, input: text });
-    expect(restored).toMatchObject({ code: 0, err: "pressmark: restored 9 records and 1300 log entries\n" });
+    expect(restored).toMatchObject({ code: 0, err: "pressmark: restored 10 records and 1300 log entries\n" });
     const again = await run(["backup", "-"], elsewhere);
     expect(again.out.trimEnd().split("\n").slice(1, -1)).toEqual(text.trimEnd().split("\n").slice(1, -1));
     expect(lastLine).toMatch(/"sha256":"[0-9a-f]{64}"/);
