@@ -32,8 +32,10 @@ interface CountedMount {
   readonly visible: VisibleMount;
   /** Whether all documents are visible. */
   readonly isWhole: boolean;
-  /** By element. */
+  /** By element; never 0. */
   readonly counts: Map<number, number>;
+  /** Elements without visible passages, each with the state of the mount and of the decisions in which that was so. */
+  readonly absent: Map<number, string>;
 }
 
 /** Counts are taken again after this share of a mount has changed. */
@@ -46,10 +48,28 @@ export function createVisibleMounts() {
   const remembered = new WeakMap<Visibility, Map<number, CountedMount>>();
 
   return async (sql: SharedSql, rows: readonly MountRow[], visibility: Visibility | undefined) => {
+    const upTo = visibility?.upTo;
     const counted = visibility ? await countMounts(sql, rows, visibility) : undefined;
     const visible = rows.map((row) => counted?.get(row.id)?.visible ?? row).filter(({ documents }) => documents > 0);
     const partial = new Set(visible.flatMap(({ id }) => (counted?.get(id)?.isWhole === false ? id : [])));
     const seen = new Set(visible.map(({ id }) => id));
+    const stateOf = new Map(rows.map(({ id, changes }) => [id, `${changes} ${upTo}`]));
+
+    /** Undefined if it must be counted. A term that occurs nowhere is not found: what was added since may have it. */
+    function knownCount({ mount, element }: ElementCount): number | undefined {
+      const { counts, absent } = counted!.get(mount)!;
+      return absent.get(element) === stateOf.get(mount) ? 0 : counts.get(element);
+    }
+
+    function remember({ mount, element, passages }: ElementCount): void {
+      const { counts, absent } = counted!.get(mount)!;
+      if (counts.size + absent.size >= maxCounts) {
+        counts.clear();
+        absent.clear();
+      }
+      if (passages > 0) counts.set(element, passages);
+      else absent.set(element, stateOf.get(mount)!);
+    }
 
     return {
       mounts: visible as readonly VisibleMount[],
@@ -58,27 +78,27 @@ export function createVisibleMounts() {
       async count(all: readonly ElementCount[]): Promise<readonly ElementCount[]> {
         const inSeen = all.filter(({ mount }) => seen.has(mount));
         if (!visibility || !counted || partial.size === 0) return inSeen;
+        // Before the wait: this search or another may make room for other counts meanwhile.
+        const known = inSeen.map((one) => (partial.has(one.mount) ? knownCount(one) : one.passages));
+        const open = inSeen.filter((_, at) => known[at] === undefined);
         const fresh = new Map<string, number>();
-        const open = inSeen.filter(
-          ({ mount, element }) => partial.has(mount) && !counted.get(mount)!.counts.has(element),
-        );
         if (open.length > 0)
-          for (const { mount, element, passages } of await countElements(sql, open, visibility)) {
-            const { counts } = counted.get(mount)!;
-            if (counts.size >= maxCounts) counts.clear();
-            counts.set(element, passages);
-            fresh.set(`${mount} ${element}`, passages);
+          for (const one of await countElements(sql, open, visibility)) {
+            remember(one);
+            fresh.set(`${one.mount} ${one.element}`, one.passages);
           }
-        return inSeen.flatMap((one) => {
-          if (!partial.has(one.mount)) return one;
-          const passages =
-            fresh.get(`${one.mount} ${one.element}`) ?? counted.get(one.mount)!.counts.get(one.element) ?? 0;
+        return inSeen.flatMap((one, at) => {
+          const passages = known[at] ?? fresh.get(`${one.mount} ${one.element}`) ?? 0;
           return passages === 0 ? [] : { ...one, passages };
         });
       },
     };
   };
 
+  /**
+   * Searches of the same callers that run at the same time may see different states of the index, so the result has only what was judged for the
+   * state of this search.
+   */
   async function countMounts(
     sql: SharedSql,
     rows: readonly MountRow[],
@@ -87,14 +107,17 @@ export function createVisibleMounts() {
     let known = remembered.get(visibility);
     if (!known) remembered.set(visibility, (known = new Map()));
     const { upTo, round } = visibility;
-    const isStale = (row: MountRow): boolean => {
-      const before = known.get(row.id);
-      if (!before || before.round !== round) return true;
+    const isStale = (row: MountRow, before: CountedMount): boolean => {
+      if (before.round !== round) return true;
       const changed = Math.abs(row.changes - before.changes);
       return changed === 0 ? before.upTo !== upTo : changed > row.documents * changedShare;
     };
-    const [old, recent] = [rows.filter(isStale), rows.filter((row) => !isStale(row))];
-    const stale = [...old, ...(await findOutdated(sql, recent, visibility, known))];
+    const recent = rows.flatMap((row): JudgedMount[] => {
+      const before = known.get(row.id);
+      return before && !isStale(row, before) ? [{ row, before }] : [];
+    });
+    const counted = new Map(await confirm(sql, recent, visibility));
+    const stale = rows.filter(({ id }) => !counted.has(id));
     if (stale.length > 0) {
       const parameters = createParameters();
       const mounts = parameters.add(intArray(stale.map(({ id }) => id)));
@@ -106,55 +129,61 @@ export function createVisibleMounts() {
       for (const { id, name, changes, documents } of stale) {
         const own = found.find((one) => one.id === id) ?? { documents: 0, passages: 0, tokens: 0 };
         const visible = { ...own, id, name };
-        known.set(id, {
+        counted.set(id, {
           changes,
           upTo,
           round,
           visible,
           isWhole: own.documents === documents,
           counts: new Map(),
+          absent: new Map(),
         });
       }
     }
-    // A copy: another search of the same callers may see another state of the index.
-    return new Map(known);
+    for (const [id, one] of counted) known.set(id, one);
+    return counted;
   }
+}
+
+interface JudgedMount {
+  readonly row: MountRow;
+  readonly before: CountedMount;
 }
 
 /**
  * Counts may be somewhat old, but a mount of which everything or nothing was visible must still be so: else its hidden documents are found, or its
- * visible ones are not. Returns those of which that is no longer true. Only documents that were added since can differ.
+ * visible ones are not. Returns those of which that is still true. Only documents that were added since can differ.
  */
-async function findOutdated(
+async function confirm(
   sql: SharedSql,
-  rows: readonly MountRow[],
+  judged: readonly JudgedMount[],
   visibility: Visibility,
-  known: Map<number, CountedMount>,
-): Promise<readonly MountRow[]> {
-  const changed = rows.flatMap((row) => {
-    const before = known.get(row.id)!;
-    const isAllOrNothing = before.isWhole || before.visible.documents === 0;
-    return isAllOrNothing && before.changes !== row.changes ? { row, before } : [];
-  });
-  if (changed.length === 0) return [];
+): Promise<readonly (readonly [id: number, CountedMount])[]> {
+  const mustBeAsked = ({ row, before }: JudgedMount): boolean =>
+    (before.isWhole || before.visible.documents === 0) && before.changes !== row.changes;
+  const asked = judged.filter(mustBeAsked);
+  const others = judged.filter((one) => !mustBeAsked(one)).map(({ row, before }) => [row.id, before] as const);
+  if (asked.length === 0) return others;
+  // Before the wait: what is decided meanwhile was not asked about.
+  const { upTo } = visibility;
   const parameters = createParameters();
-  const mounts = parameters.add(intArray(changed.map(({ row }) => row.id)));
-  const after = parameters.add(Math.min(...changed.map(({ before }) => before.upTo)));
+  const mounts = parameters.add(intArray(asked.map(({ row }) => row.id)));
+  const after = parameters.add(Math.min(...asked.map(({ before }) => before.upTo)));
   const shown = isVisible("d.id", visibility, parameters);
   const found = await sql.query<{ mount: number; shown: boolean; hidden: boolean }>(
     `select d.mount, bool_or(${shown}) as shown, bool_or(not (${shown})) as hidden
      from search_documents d where d.id > ${after}::integer and d.mount = any(${mounts}::integer[]) group by d.mount`,
     parameters.values,
   );
-  return changed.flatMap(({ row, before }) => {
+  const confirmed = asked.flatMap(({ row, before }): (readonly [number, CountedMount])[] => {
     const added = found.find(({ mount }) => mount === row.id);
     // Counted by a search that saw a later state.
     const isEarlier = row.changes < before.changes;
-    if (isEarlier || (before.isWhole ? added?.hidden : added?.shown)) return row;
+    if (isEarlier || (before.isWhole ? added?.hidden : added?.shown)) return [];
     const { changes, ...visible } = row;
-    known.set(row.id, { ...before, changes, upTo: visibility.upTo, ...(before.isWhole && { visible }) });
-    return [];
+    return [[row.id, { ...before, changes, upTo, ...(before.isWhole && { visible }) }]];
   });
+  return [...others, ...confirmed];
 }
 
 async function countElements(
