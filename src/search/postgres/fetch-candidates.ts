@@ -59,19 +59,42 @@ export async function fetchSets(
   );
 }
 
+/** Number of passages that these documents have. */
+export async function countPassagesOf({ sql }: FetchOptions, documents: readonly number[]): Promise<number> {
+  const [row] = await sql.query<{ passages: number }>(
+    "select coalesce(sum(passages), 0)::integer as passages from search_documents where id = any($1::integer[])",
+    [intArray(documents)],
+  );
+  return row!.passages;
+}
+
+export interface PassagesOptions {
+  /** Maximum number of passages of each mount: those of the first documents. */
+  readonly most?: number;
+  /** Read only the first passage of a short document too, and those with one of the elements. */
+  readonly isFirstEnough?: boolean;
+}
+
 /** Packed postings of all passages of these documents; of a long document, only of the first passage and of those with one of the elements. */
 export function fetchPassagesOf(
   { sql, mounts }: FetchOptions,
   documents: readonly number[],
   elements: readonly number[],
-  limit: number,
+  { most, isFirstEnough = false }: PassagesOptions = {},
 ): Promise<Uint8Array | null> {
   const parameters = createParameters();
-  const [document, element] = [documents, elements].map((one) => parameters.add(intArray(one)));
-  const parts = mounts.map(
-    (mount) =>
-      `(select p.postings from search_passages_${mount} p where p.document = any(${document}::integer[])
-         and (p.siblings <= ${shortDocument} or p.ordinal = 0 or p.elements && ${element}::integer[]) limit ${limit})`,
+  const document = parameters.add(intArray(documents));
+  const wanted = [
+    "p.ordinal = 0",
+    ...(isFirstEnough ? [] : [`p.siblings <= ${shortDocument}`]),
+    ...(elements.length === 0 ? [] : [`p.elements && ${parameters.add(intArray(elements))}::integer[]`]),
+  ].join(" or ");
+  const parts = mounts.map((mount) =>
+    most === undefined
+      ? `(select p.postings from search_passages_${mount} p where p.document = any(${document}::integer[]) and (${wanted}))`
+      : `(select p.postings from unnest(${document}::integer[]) with ordinality first (document, at)
+            join search_passages_${mount} p on p.document = first.document
+          where ${wanted} order by first.at limit ${most})`,
   );
   return queryBytes(
     sql,
@@ -80,8 +103,11 @@ export function fetchPassagesOf(
   );
 }
 
-/** Ids of documents that pass the filter, by priority, then the latest first. */
-export async function fetchLatest({ sql, mounts, filter, excluded }: FetchOptions, limit: number): Promise<number[]> {
+/** Documents that pass the filter, by priority, then the latest first, with the number of their passages. */
+export async function fetchLatest(
+  { sql, mounts, filter, excluded }: FetchOptions,
+  limit: number,
+): Promise<readonly { readonly document: number; readonly passages: number }[]> {
   const parameters = createParameters();
   const where = [
     `d.mount = any(${parameters.add(intArray(mounts))}::integer[])`,
@@ -94,12 +120,16 @@ export async function fetchLatest({ sql, mounts, filter, excluded }: FetchOption
   ];
   const bytes = await queryBytes(
     sql,
-    `select ${base64("string_agg(int4send(id), '')")} as bytes from (
-       select d.id from search_documents d where ${where.join(" and ")}
+    `select ${base64("string_agg(int4send(id) || int4send(passages), '')")} as bytes from (
+       select d.id, d.passages from search_documents d where ${where.join(" and ")}
        order by d.priority desc nulls last, d.modified desc nulls last, d.id limit ${limit}) d`,
     parameters,
   );
-  return bytes ? [...readInts(bytes)] : [];
+  const numbers = bytes ? readInts(bytes) : new Int32Array();
+  return Array.from({ length: numbers.length / 2 }, (_, at) => ({
+    document: numbers[2 * at]!,
+    passages: numbers[2 * at + 1]!,
+  }));
 }
 
 export async function fetchDocuments(

@@ -18,10 +18,11 @@ export interface PlanOptions {
   readonly target: number;
   /** A set is not made smaller than this, even if it is larger than the target. */
   readonly least: number;
+  /** Maximum number of occurrences that a set reads from the index of elements. */
+  readonly maxReads?: number;
 }
 
-/** Occurrences that one set reads from the index of elements. */
-const maxReads = 150_000;
+const usualReads = 150_000;
 /** The rarest terms are read completely, up to this many occurrences in all. */
 const maxRare = 1500;
 /** Maximum number of terms that begin combinations. */
@@ -91,7 +92,7 @@ const single = (one: TermGroup): WordGroups => [[one]];
 /** Leaves out low levels of the most frequent terms until the set is small enough. */
 function conjunction(
   words: readonly WordGroups[],
-  { passages, target, least }: PlanOptions,
+  { passages, target, least, maxReads = usualReads }: PlanOptions,
   fields = 0xff,
 ): CandidateSet {
   const levels = new Map<TermGroup, number>();

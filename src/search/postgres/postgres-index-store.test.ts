@@ -74,21 +74,39 @@ describe.skipIf(test.missing)("the shared index", () => {
   const bodies = fc
     .array(fc.oneof(fc.constantFrom(...words), fc.constantFrom("\n\n# ", ". ", "、", "\n")), { maxLength: 25 })
     .map((all) => all.join(" "));
+  interface MadeUp {
+    readonly path: string;
+    readonly text: string;
+    readonly title: string | undefined;
+    readonly mount: string;
+    readonly audience: "user" | "assistant" | undefined;
+  }
+  const toDocument = ({ path, text, title, mount, audience }: MadeUp): IndexedDocument =>
+    document(
+      path,
+      text,
+      { ...(title && { title }), ...(audience && { annotations: { audience: [audience] } }) },
+      mount,
+    );
   const documents = fc.uniqueArray(
     fc.record({
       path: fc.constantFrom("a.md", "b/tea.txt", "b/c.ts", "d", "設定.md", "kettle/x.py", "g", "h"),
       text: bodies,
       title: fc.option(fc.constantFrom("Tea", "設定", "Green kettle"), { nil: undefined }),
       mount: fc.constantFrom("docs", "more"),
+      audience: fc.option(fc.constantFrom("user" as const, "assistant" as const), { nil: undefined }),
     }),
     { selector: ({ path, mount }) => `${mount} ${path}`, minLength: 1, maxLength: 8 },
   );
   const questions = fc.array(
     fc
-      .array(fc.constantFrom(...words, "-green", '"green kettle"', "keetle", "source:docs", "path:b", "設"), {
-        minLength: 1,
-        maxLength: 4,
-      })
+      .array(
+        fc.constantFrom(...words, "-green", '"green kettle"', "keetle", "source:docs", "path:b", "audience:user", "設"),
+        {
+          minLength: 1,
+          maxLength: 4,
+        },
+      )
       // A word in the other kana is weighed by the documents that the filters leave, in the shared index alone.
       .filter((all) => !all.some((word) => /^-|:/.test(word)) || !all.some((word) => /^(?:サクラ|さくら)$/.test(word)))
       .map((all) => all.join(" ")),
@@ -102,9 +120,7 @@ describe.skipIf(test.missing)("the shared index", () => {
           await shared.removeBelow(mount, "");
           embedded.removeBelow(mount, "");
         }
-        const put = all.map(({ path, text: body, title, mount }) =>
-          document(path, body, title ? { title } : {}, mount),
-        );
+        const put = all.map(toDocument);
         embedded.put(put);
         await shared.put(put);
         for (const question of asked) {
@@ -115,6 +131,7 @@ describe.skipIf(test.missing)("the shared index", () => {
           }
           await compare({ text: question, limit: 5 });
           await compare({ text: question, limit: 5, typing: true });
+          await compare({ text: question, limit: 5, within: "b" });
         }
       }),
       { numRuns: 25 },
@@ -129,7 +146,7 @@ describe.skipIf(test.missing)("the shared index", () => {
           embedded.removeBelow(mount, "");
         }
         const isVisible = (at: number): boolean => ((hidden >> at) & 1) === 0;
-        const put = all.map((one) => document(one.path, one.text, one.title ? { title: one.title } : {}, one.mount));
+        const put = all.map(toDocument);
         const before = (await shared.addresses(0, 1)).length;
         expect(before).toBe(0);
         await shared.put(put);
@@ -160,9 +177,9 @@ describe.skipIf(test.missing)("the shared index", () => {
         examples: [
           [
             [
-              { path: "a.md", text: "設定", title: "Green kettle", mount: "docs" },
-              { path: "h", text: "", title: "設定", mount: "docs" },
-              { path: "a.md", text: "設定", title: undefined, mount: "more" },
+              { path: "a.md", text: "設定", title: "Green kettle", mount: "docs", audience: undefined },
+              { path: "h", text: "", title: "設定", mount: "docs", audience: undefined },
+              { path: "a.md", text: "設定", title: undefined, mount: "more", audience: undefined },
             ],
             ["-green source:docs 設 tea"],
             0,

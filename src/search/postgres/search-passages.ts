@@ -9,7 +9,7 @@ import type { StoreHit, StoreQuery } from "../store.ts";
 import { createCandidateView, createFetched, type CandidateView } from "./candidate-view.ts";
 import { createDictionary, type DictionaryTerm } from "./dictionary.ts";
 import { openDocumentFilter } from "./document-filter.ts";
-import { fetchLatest, fetchPassagesOf, fetchSets, type FetchOptions } from "./fetch-candidates.ts";
+import { countPassagesOf, fetchLatest, fetchPassagesOf, fetchSets, type FetchOptions } from "./fetch-candidates.ts";
 import { planAll, planMatches, planNames, planSimilar, type PlanOptions } from "./plan-candidates.ts";
 import { indexIdentity } from "./tables.ts";
 import { groupQuery, readTerms, type QueryGroups } from "./term-groups.ts";
@@ -25,6 +25,8 @@ const targets = [600, 5000];
 const matchFactor = 2;
 /** The same with a filter, which leaves fewer of them. */
 const filteredTargets = [600, 20_000, Infinity];
+/** If the documents that pass a filter have fewer passages, all of these are read. */
+const maxOfFew = 24_000;
 /** Maximum number of passages of one set: the strongest occurrences are taken first. */
 const maxOfSet = 2500;
 /** Documents that are enough to choose the best from. */
@@ -34,8 +36,12 @@ const completedDocuments = 256;
 const maxOfDocuments = 8000;
 /** Documents whose texts are probably shown or compared. */
 const expectedReadings = 48;
+/** A query without words checks its documents in parts of this size. */
+const documentsAtOnce = 1024;
+const passagesAtOnce = 4096;
 /** A query is run again while it needs texts that are not read yet: those that it needs depend on those that it has. */
 const maxRounds = 12;
+const usualRounds = 2;
 
 export async function searchPassages(
   sql: SharedSql,
@@ -61,31 +67,46 @@ export async function searchPassages(
   const groups = groupQuery(query, dictionary.known, none.terms, new Set(mounts));
   const options: FetchOptions = { sql, mounts, filter, excluded: groups.excluded };
   const nameOf = (mount: number): string => searched.find(({ id }) => id === mount)!.name;
-  const run = (view: CandidateView, latest?: readonly number[]): Promise<RunResult> =>
-    runOn(view, query, request, createViewTexts(options, view, nameOf, now, latest), countRows);
+  let isCounted = false;
+  const count = (rows: number): void => {
+    if (!isCounted) countRows?.(rows);
+    isCounted = true;
+  };
+  const run = (view: CandidateView, latest?: readonly number[]): Promise<readonly StoreHit[]> =>
+    runOn(view, query, request, createViewTexts(options, view, nameOf, now, latest), count);
   const toView = (fetched: ReturnType<typeof createFetched>): CandidateView =>
     createCandidateView(fetched.sorted(), dictionary.known, totals);
+  if (mounts.length === 0 || filter.few?.length === 0) return run(none);
+  const elements = [
+    ...new Set([...dictionary.known.values()].flatMap((term) => term.counts.map(({ element }) => element))),
+  ];
+  if (query.wanted.length === 0)
+    return findLatest(options, elements, request.limit, (fetched, latest) => {
+      const view = toView(fetched);
+      return run(
+        view,
+        latest.flatMap((id) => view.idOf(id) ?? []),
+      );
+    });
 
-  if (mounts.length === 0 || filter.few?.length === 0) return (await run(none)).hits;
-  if (query.wanted.length > 0) {
-    const inSearched = searched.reduce((sum, { passages }) => sum + passages, 0);
-    return (
-      await run(toView(await fetchFor(options, query, groups, dictionary.known, totals, inSearched, request.limit)))
-    ).hits;
+  const enough = Math.max(enoughDocuments, request.limit * 3);
+  const fetched = createFetched();
+  const rounds = await planRounds(options, groups, query, elements, request.limit, {
+    passages: searched.reduce((sum, { passages }) => sum + passages, 0),
+    enough,
+  });
+  for (const [at, { fetch, isExact }] of rounds.entries()) {
+    const isCut = await fetch(fetched);
+    const isLast = !isCut || at === rounds.length - 1;
+    if (!isLast && fetched.size < enough) continue;
+    if (!isExact) await complete(options, query, dictionary.known, totals, elements, fetched, request.limit);
+    const hits = await run(toView(fetched));
+    // Passages of few documents, or documents for another audience, may be all that was read.
+    const mayMiss = filter.few !== undefined && groups.words !== undefined && !hits.some(({ isMatch }) => isMatch);
+    const isEnough = hits.length >= request.limit && !mayMiss;
+    if (isLast || isEnough) return hits;
   }
-  const elements = [...dictionary.known.values()].flatMap((term) => term.counts.map(({ element }) => element));
-  for (let count = Math.max(64, request.limit * 2); ; count *= 8) {
-    const latest = await fetchLatest(options, count);
-    const fetched = createFetched();
-    if (latest.length > 0)
-      fetched.add(await fetchPassagesOf(options, latest, elements, latest.length * 4 + maxOfDocuments));
-    const view = toView(fetched);
-    const { hits, wantedLatest } = await run(
-      view,
-      latest.flatMap((id) => view.idOf(id) ?? []),
-    );
-    if (latest.length < count || wantedLatest <= count) return hits;
-  }
+  return run(none);
 }
 
 interface MountRow {
@@ -97,9 +118,11 @@ interface MountRow {
   readonly changes: number;
 }
 
-interface RunResult {
-  readonly hits: readonly StoreHit[];
-  readonly wantedLatest: number;
+interface FetchRound {
+  /** Adds passages. Returns whether candidates may have been left out. */
+  fetch(fetched: ReturnType<typeof createFetched>): Promise<boolean>;
+  /** True if the other passages of the documents change nothing. */
+  readonly isExact: boolean;
 }
 
 /** `identity` is that of the index whose documents were decided. */
@@ -137,35 +160,81 @@ function isSearched(
   );
 }
 
-async function fetchFor(
+/** Each round reads more than the one before. */
+async function planRounds(
   options: FetchOptions,
-  query: ParsedQuery,
   groups: QueryGroups,
-  known: ReadonlyMap<string, DictionaryTerm>,
-  totals: { readonly passages: number; readonly tokens: number },
-  passages: number,
+  query: ParsedQuery,
+  elements: readonly number[],
   limit: number,
-): Promise<ReturnType<typeof createFetched>> {
-  const fetched = createFetched();
-  const elements = [...new Set([...known.values()].flatMap((term) => term.counts.map(({ element }) => element)))];
-  if (groups.all.length === 0) return fetched;
-  const { few } = options.filter;
-  const all = planAll(groups, Math.max(completeUpTo, limit * 8));
-  if (all) {
-    fetched.add(await fetchSets(options, [all], 2 * Math.max(completeUpTo, limit * 8)));
-    if (query.nots.length === 0) return fetched;
-  } else if (few) {
-    fetched.add(await fetchPassagesOf(options, few, elements, few.length * 4 + maxOfDocuments));
-    return fetched;
-  } else
-    for (const target of options.filter.isOpen ? targets : filteredTargets) {
-      const enough = Math.max(enoughDocuments, limit * 3);
-      const least = target === targets[0] ? 0 : enough;
-      const isCut = await fetchPlanned(options, groups, { passages, target, least }, query, fetched, limit);
-      if (!isCut || fetched.size >= enough) break;
+  { passages, enough }: { readonly passages: number; readonly enough: number },
+): Promise<readonly FetchRound[]> {
+  if (groups.all.length === 0) return [];
+  const { few, isOpen } = options.filter;
+  const most = Math.max(completeUpTo, limit * 8);
+  const all = planAll(groups, most);
+  if (all)
+    return [
+      {
+        async fetch(fetched) {
+          fetched.add(await fetchSets(options, [all], 2 * most));
+          return false;
+        },
+        isExact: query.nots.length === 0,
+      },
+    ];
+  if (few && (await countPassagesOf(options, few)) <= maxOfFew)
+    return [
+      {
+        async fetch(fetched) {
+          fetched.add(await fetchPassagesOf(options, few, elements));
+          return false;
+        },
+        isExact: true,
+      },
+    ];
+  return (isOpen ? targets : filteredTargets).map((target, at): FetchRound => {
+    const plan = { passages, target, least: at === 0 ? 0 : enough };
+    // Few documents bound what is read.
+    const isWhole = few !== undefined && target === Infinity;
+    return {
+      fetch: (fetched) =>
+        fetchPlanned(options, groups, isWhole ? { ...plan, maxReads: Infinity } : plan, query, fetched, limit),
+      isExact: false,
+    };
+  });
+}
+
+/**
+ * Runs a query without words: its documents have an order of their own, so the hits of a part follow those of the part before. `run` gets the
+ * passages of a part, and the ids of its documents in their order.
+ */
+async function findLatest(
+  options: FetchOptions,
+  elements: readonly number[],
+  limit: number,
+  run: (fetched: ReturnType<typeof createFetched>, latest: readonly number[]) => Promise<readonly StoreHit[]>,
+): Promise<readonly StoreHit[]> {
+  const hits: StoreHit[] = [];
+  let next = 0;
+  for (let count = Math.max(64, limit * 2); ; count *= 8) {
+    const latest = await fetchLatest(options, count);
+    while (next < latest.length) {
+      const part: number[] = [];
+      let passages = 0;
+      while (next < latest.length && part.length < documentsAtOnce && passages < passagesAtOnce) {
+        const one = latest[next++]!;
+        part.push(one.document);
+        // Of a document, the first passage is enough if no phrase is looked for.
+        if (elements.length > 0) passages += one.passages;
+      }
+      const fetched = createFetched();
+      fetched.add(await fetchPassagesOf(options, part, elements, { isFirstEnough: true }));
+      hits.push(...(await run(fetched, part)));
+      if (hits.length >= limit) return hits.slice(0, limit);
     }
-  await complete(options, query, known, totals, elements, fetched, limit);
-  return fetched;
+    if (latest.length < count) return hits;
+  }
 }
 
 /** Returns whether candidates may have been left out. */
@@ -207,7 +276,8 @@ async function complete(
     const first = view.passage(starts[document]! + 1);
     return first.siblings > starts[document + 1]! - starts[document]! ? first.document : [];
   });
-  if (incomplete.length > 0) fetched.add(await fetchPassagesOf(options, incomplete, elements, maxOfDocuments));
+  if (incomplete.length > 0)
+    fetched.add(await fetchPassagesOf(options, incomplete, elements, { most: maxOfDocuments }));
 }
 
 /** The best documents of a view by the index alone. */
@@ -223,8 +293,8 @@ async function runOn(
   query: ParsedQuery,
   request: StoreQuery,
   texts: ReturnType<typeof createViewTexts>,
-  countRows?: (rows: number) => void,
-): Promise<RunResult> {
+  countRows: (rows: number) => void,
+): Promise<readonly StoreHit[]> {
   if (query.wanted.length > 0) {
     const first = rankedIn(view, query, Math.max(expectedReadings, request.limit));
     await texts.read(
@@ -232,10 +302,15 @@ async function runOn(
       first.map(({ document }) => view.segment.documents[document]!),
     );
   }
+  const index = { terms: view.terms, texts: texts.reader, admission: texts.admission, nearest: () => [] };
+  const { vector: _, visibility: __, ...asked } = request;
+  const find = (limit: number, count?: (rows: number) => void): readonly StoreHit[] =>
+    findPassages(index, query, { ...asked, limit }, count);
   for (let round = 0; ; round += 1) {
-    const index = { terms: view.terms, texts: texts.reader, admission: texts.admission, nearest: () => [] };
-    const { vector: _, visibility: __, ...asked } = request;
-    const hits = findPassages(index, query, asked, round === 0 ? countRows : undefined);
-    if (!(await texts.readMissing()) || round >= maxRounds) return { hits, wantedLatest: texts.wantedLatest };
+    // A text that is not read yet excludes nothing, so each run ends early: look at more documents if the first ones are excluded one after the other.
+    const limit = request.limit * 2 ** Math.max(0, round - usualRounds);
+    const hits = find(limit, round === 0 ? countRows : undefined);
+    if ((await texts.readMissing()) && round < maxRounds) continue;
+    return limit === request.limit ? hits : find(request.limit);
   }
 }

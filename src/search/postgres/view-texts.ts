@@ -20,7 +20,6 @@ export function createViewTexts(
   const documents = new Map<number, FetchedDocument>();
   const missingTexts = new Set<number>();
   const missingDocuments = new Set<number>();
-  let wantedLatest = 0;
 
   function document(id: number): FetchedDocument | undefined {
     const known = documents.get(id);
@@ -53,11 +52,23 @@ export function createViewTexts(
         }),
       ),
     ifFew: () => undefined,
-    latest(limit) {
-      wantedLatest = Math.max(wantedLatest, limit);
-      return latest.slice(0, limit);
-    },
+    latest: (limit) => latest.slice(0, limit),
   };
+
+  /** One passage of each document after the other: the first one that has a phrase makes the others of its document unnecessary. */
+  function inTurns(ids: readonly number[]): readonly number[] {
+    if (ids.length <= maxAtOnce) return ids;
+    const turns = new Map<number, number>();
+    return ids
+      .map((id) => {
+        const { document: of } = view.passage(id);
+        const turn = turns.get(of) ?? 0;
+        turns.set(of, turn + 1);
+        return { id, turn };
+      })
+      .sort((left, right) => left.turn - right.turn)
+      .map(({ id }) => id);
+  }
 
   async function read(textIds: readonly number[], documentIds: readonly number[]): Promise<void> {
     const byId = new Map(documentIds.map((id) => [view.passage(id).document, id]));
@@ -76,14 +87,10 @@ export function createViewTexts(
     reader,
     admission,
     read,
-    /** The number of documents that a query without words has asked for. */
-    get wantedLatest(): number {
-      return wantedLatest;
-    },
     /** Reads what was missing; returns false if nothing was. */
     async readMissing(): Promise<boolean> {
       if (missingTexts.size + missingDocuments.size === 0) return false;
-      await read([...missingTexts].slice(0, maxAtOnce), [...missingDocuments].slice(0, maxAtOnce));
+      await read(inTurns([...missingTexts]).slice(0, maxAtOnce), [...missingDocuments].slice(0, maxAtOnce));
       missingTexts.clear();
       missingDocuments.clear();
       return true;
