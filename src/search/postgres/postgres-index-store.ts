@@ -6,8 +6,10 @@ import type { SharedDatabase, SharedSql, SqlParameter } from "../../state/databa
 import type { HeldLease } from "../../state/leases.ts";
 import type { AsyncIndexStore, DocumentAddress, IndexedDocument } from "../store.ts";
 import { createVocabulary } from "../vocabulary.ts";
-import { createAnalyser } from "./analyse-documents.ts";
+import { type AnalysedDocument, createAnalyser } from "./analyse-documents.ts";
 import { intArray } from "./binary.ts";
+import { maxTermId } from "./elements.ts";
+import { freeTerms, TermsExhausted, tooManyTerms } from "./free-terms.ts";
 import { sqlStateOf } from "../../state/open-database.ts";
 import { checkFence } from "../../state/postgres-leases.ts";
 import { deleteRows, retireMount, retireSome, sweepRemoved } from "./remove-mounts.ts";
@@ -30,6 +32,8 @@ export interface PostgresIndexOptions {
   readonly database: SharedDatabase;
   /** The lease of the writer: a transaction that writes is refused once another instance has it. */
   readonly fence?: (Pick<HeldLease, "name" | "fence"> & Partial<Pick<HeldLease, "signal">>) | undefined;
+  /** The highest id of a term. */
+  readonly lastTerm?: number;
 }
 
 /** Maximum number of terms remembered from one `put` to the next. A term takes about 100 bytes. */
@@ -50,12 +54,16 @@ export interface IndexOverview {
 }
 
 /** The tables must exist (`searchMigrations`). Has no vectors: a vector in a query is ignored. */
-export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions): PostgresIndexStore {
+export function openPostgresIndexStore({
+  database,
+  fence,
+  lastTerm = maxTermId,
+}: PostgresIndexOptions): PostgresIndexStore {
   const openMounts = createVisibleMounts();
   let vocabulary = createVocabulary();
   let analyse = createAnalyser(vocabulary);
   let ids = new Map<number, number>();
-  /** The identity of the index that has these ids. */
+  /** Changes when an id may belong to another term. */
   let identity: string | undefined;
 
   function forgetTerms(): void {
@@ -70,7 +78,7 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       if (fence) await checkFence(sql, fence);
       if (fence?.signal?.aborted) throw cancelled(fence.signal.reason);
       const [row] = await sql.query<{ version: string; identity: string }>(
-        `select version, ${indexIdentity} as identity from search_about for update`,
+        `select version, ${indexIdentity} || ' ' || terms_freed as identity from search_about for update`,
       );
       const version = row?.version ?? "";
       if (row?.identity !== identity) ids.clear();
@@ -107,9 +115,38 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
     await deleteRows(database, "search_terms", (deleteWhere) => writeOld((sql) => sql.query(deleteWhere)));
     await writeOld(async (sql) => {
       await sql.query("select setval(pg_get_serial_sequence('search_terms', 'id'), 1, false)");
-      await sql.query("update search_about set version = $1", [indexVersion]);
+      await sql.query("truncate search_free_terms");
+      await sql.query("update search_about set version = $1, terms_freed = terms_freed + 1, terms_checked = null", [
+        indexVersion,
+      ]);
     });
     ids.clear();
+  }
+
+  async function putAnalysed(analysed: readonly AnalysedDocument[]): Promise<void> {
+    // Ids of new terms are valid once the transaction is committed.
+    const [known, numbered] = [ids, vocabulary];
+    const added = new Map<number, number>();
+    const termIds: TermIds = {
+      get: (number) => added.get(number) ?? known.get(number),
+      set: (number, id) => added.set(number, id),
+      last: lastTerm,
+    };
+    await change(async (sql) => {
+      const first = await takeIds(sql, analysed.length);
+      const withIds = analysed.map((one, at) => ({ ...one, id: first + at }));
+      for (const [name, own] of Map.groupBy(withIds, ({ document }) => document.mount)) {
+        const mount = await openMount(sql, name);
+        const before = await documentsAt(
+          sql,
+          mount,
+          own.map(({ document }) => document.entry),
+        );
+        if (before.length > 0) await deleteDocuments(sql, mount, before);
+        await insertDocuments(sql, mount, own, numbered, termIds);
+      }
+    });
+    for (const [number, id] of added) known.set(number, id);
   }
 
   async function addressesWhere(condition: string, values: readonly SqlParameter[]): Promise<DocumentAddress[]> {
@@ -143,28 +180,15 @@ export function openPostgresIndexStore({ database, fence }: PostgresIndexOptions
       }
       if (vocabulary.size > maxTerms) forgetTerms();
       const analysed = [...last.values()].map(analyse);
-      // Ids of new terms are valid once the transaction is committed.
-      const [known, numbered] = [ids, vocabulary];
-      const added = new Map<number, number>();
-      const termIds: TermIds = {
-        get: (number) => added.get(number) ?? known.get(number),
-        set: (number, id) => added.set(number, id),
-      };
-      await change(async (sql) => {
-        const first = await takeIds(sql, analysed.length);
-        const withIds = analysed.map((one, at) => ({ ...one, id: first + at }));
-        for (const [name, own] of Map.groupBy(withIds, ({ document }) => document.mount)) {
-          const mount = await openMount(sql, name);
-          const before = await documentsAt(
-            sql,
-            mount,
-            own.map(({ document }) => document.entry),
-          );
-          if (before.length > 0) await deleteDocuments(sql, mount, before);
-          await insertDocuments(sql, mount, own, numbered, termIds);
-        }
-      });
-      for (const [number, id] of added) known.set(number, id);
+      try {
+        await putAnalysed(analysed);
+      } catch (cause) {
+        if (!(cause instanceof TermsExhausted)) throw cause;
+        await freeTerms(change, lastTerm);
+        await putAnalysed(analysed).catch((again: unknown) => {
+          throw again instanceof TermsExhausted ? tooManyTerms(lastTerm) : again;
+        });
+      }
     },
     async remove(mount, addresses) {
       for (let at = 0; at < addresses.length; at += rowsAtOnce) {

@@ -116,6 +116,7 @@ interface MountRow {
   readonly passages: number;
   readonly tokens: number;
   readonly changes: number;
+  readonly terms_freed: number;
 }
 
 interface FetchRound {
@@ -131,7 +132,7 @@ async function readMounts(sql: SharedSql, identity: string | undefined): Promise
     // For the statements that follow: the planner does not know how many rows are wanted, and a worker takes longer to start than most searches.
     `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
        set_config('work_mem', '32MB', true), set_config('enable_material', 'off', true),
-       a.version, ${identity === undefined ? "" : `${indexIdentity} as identity, `}m.id, m.name, m.documents, m.passages, m.tokens, m.changes from search_about a left join search_mounts m on true`,
+       a.version, ${identity === undefined ? "" : `${indexIdentity} as identity, `}m.id, m.name, m.documents, m.passages, m.tokens, m.changes, a.terms_freed from search_about a left join search_mounts m on true`,
   );
   if (rows[0]?.version === removingVersion)
     throw unavailable(

@@ -47,4 +47,15 @@ export const searchMigrations: readonly Migration[] = [
     // Ids of mounts that are no longer in the index, and whose documents and frequencies are not all deleted yet.
     statements: ["create table search_removed (id integer primary key)"],
   },
+  {
+    area: "search",
+    number: 3,
+    title: "let ids of terms be used again",
+    statements: [
+      // Ids that no term has, once all have been given out.
+      "create table search_free_terms (id integer primary key)",
+      // "terms_freed" changes when an id may belong to another term; "terms_checked" is when too few unused ids were found.
+      "alter table search_about add column terms_freed integer not null default 0, add column terms_checked timestamptz",
+    ],
+  },
 ];

@@ -23,9 +23,12 @@ export interface ElementCount {
 interface MountRow extends VisibleMount {
   /** Number of documents that were put or removed since the mount exists. */
   readonly changes: number;
+  /** Changes when an id may belong to another term. */
+  readonly terms_freed: number;
 }
 
 interface CountedMount {
+  readonly termsFreed: number;
   readonly changes: number;
   readonly upTo: number;
   readonly round: number;
@@ -108,7 +111,7 @@ export function createVisibleMounts() {
     if (!known) remembered.set(visibility, (known = new Map()));
     const { upTo, round } = visibility;
     const isStale = (row: MountRow, before: CountedMount): boolean => {
-      if (before.round !== round) return true;
+      if (before.round !== round || before.termsFreed !== row.terms_freed) return true;
       const changed = Math.abs(row.changes - before.changes);
       return changed === 0 ? before.upTo !== upTo : changed > row.documents * changedShare;
     };
@@ -126,10 +129,11 @@ export function createVisibleMounts() {
          from search_documents d where d.mount = any(${mounts}::integer[]) and ${isVisible("d.id", visibility, parameters)} group by d.mount`,
         parameters.values,
       );
-      for (const { id, name, changes, documents } of stale) {
+      for (const { id, name, changes, terms_freed: termsFreed, documents } of stale) {
         const own = found.find((one) => one.id === id) ?? { documents: 0, passages: 0, tokens: 0 };
         const visible = { ...own, id, name };
         counted.set(id, {
+          termsFreed,
           changes,
           upTo,
           round,
@@ -180,7 +184,7 @@ async function confirm(
     // Counted by a search that saw a later state.
     const isEarlier = row.changes < before.changes;
     if (isEarlier || (before.isWhole ? added?.hidden : added?.shown)) return [];
-    const { changes, ...visible } = row;
+    const { changes, terms_freed: _, ...visible } = row;
     return [[row.id, { ...before, changes, upTo, ...(before.isWhole && { visible }) }]];
   });
   return [...others, ...confirmed];

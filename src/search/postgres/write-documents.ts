@@ -1,5 +1,4 @@
 /** Adds documents to the shared index and removes them. Called within a transaction that holds the lock of writers. */
-import { lastingFailure } from "../../errors.ts";
 import { encodeQuery, toKey } from "../address-key.ts";
 import { maxTermBytes, writeTerm } from "../bytes.ts";
 import { fields } from "../lists.ts";
@@ -9,7 +8,8 @@ import type { TermVocabulary } from "../vocabulary.ts";
 import type { AnalysedDocument } from "./analyse-documents.ts";
 import { byteaArray, intArray } from "./binary.ts";
 import { writeEntry } from "./content.ts";
-import { codeOf, elementOf, maxTermId } from "./elements.ts";
+import { codeOf, elementOf } from "./elements.ts";
+import { reuseIds } from "./free-terms.ts";
 import { createPostingsWriter } from "./postings.ts";
 import { foldedPath, headBytes, storable } from "./stored-forms.ts";
 
@@ -20,6 +20,8 @@ export const rowsAtOnce = 1000;
 export interface TermIds {
   get(number: number): number | undefined;
   set(number: number, id: number): void;
+  /** The highest id that a term may have. */
+  readonly last: number;
 }
 
 /** Returns the id of the mount. Creates it with its partition if it is new. */
@@ -150,9 +152,8 @@ async function resolveTerms(
   if (unknown.size === 0) return;
   const numbers = vocabulary.sort(Int32Array.from(unknown));
   const bytes = new Uint8Array(maxTermBytes);
-  const terms = byteaArray(
-    Array.from(numbers, (number) => bytes.slice(0, writeTerm(vocabulary.termOf(number), bytes))),
-  );
+  const spelt = Array.from(numbers, (number) => bytes.slice(0, writeTerm(vocabulary.termOf(number), bytes)));
+  const terms = byteaArray(spelt);
   await sql.query(
     `insert into search_terms (term) select wanted.term from unnest($1::bytea[]) wanted (term)
      where not exists (select from search_terms t where t.term = wanted.term)`,
@@ -162,13 +163,15 @@ async function resolveTerms(
     `select wanted.at::integer, t.id from unnest($1::bytea[]) with ordinality wanted (term, at) join search_terms t on t.term = wanted.term`,
     [terms],
   );
-  for (const { at, id } of rows) {
-    if (id > maxTermId)
-      throw lastingFailure(
-        `the shared search index has more than ${maxTermId} terms; exclude generated files from the mounts, and index again`,
-      );
-    ids.set(numbers[at - 1]!, id);
-  }
+  for (const { at, id } of rows) ids.set(numbers[at - 1]!, id);
+  const over = rows.filter(({ id }) => id > ids.last).map(({ at }) => at - 1);
+  if (over.length === 0) return;
+  const reused = await reuseIds(
+    sql,
+    over.map((at) => spelt[at]!),
+    ids.last,
+  );
+  for (const [index, at] of over.entries()) ids.set(numbers[at]!, reused[index]!);
 }
 
 async function insertRows(sql: SharedSql, mount: number, documents: readonly NumberedDocument[]): Promise<void> {
