@@ -1,4 +1,5 @@
 /** What is special about a bus in PostgreSQL: rows that are removed, and notifications without content. */
+import { EventEmitter, once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import type { Runtime } from "../runtime.ts";
 import type { SharedDatabase } from "./database.ts";
@@ -108,6 +109,31 @@ describe("a bus in PostgreSQL", () => {
       await sql.query("insert into changes values ('a', 1, 0, '\"without notification\"')");
     });
     await listener.until("without notification");
+    await bus.close();
+  });
+
+  it("is connected again after a failed publish, also if nothing is published since", async () => {
+    const database = await prepare();
+    const prunes = new EventEmitter();
+    const runtime: Runtime = {
+      ...test.runtime,
+      wait: (ms, signal) =>
+        ms === 30_000
+          ? Promise.race([test.runtime.wait(ms, signal), once(prunes, "next").then(() => undefined)])
+          : test.runtime.wait(ms, signal),
+    };
+    const bus = createPostgresBus({ database, runtime });
+    await test.server().stop("immediate");
+    await expect(bus.publish({ topic: "a", body: 1, fence: 0 })).rejects.toThrow(/database/);
+    expect(bus.status.isConnected).toBe(false);
+    await test.server().start();
+    await vi.waitFor(
+      () => {
+        prunes.emit("next");
+        expect(bus.status.isConnected).toBe(true);
+      },
+      { timeout: 30_000 },
+    );
     await bus.close();
   });
 

@@ -16,7 +16,7 @@ export interface PublisherOptions {
 export interface PostgresPublisher {
   publish(message: BusMessage): Promise<void>;
   readonly published: number;
-  /** Whether the last attempt succeeded. */
+  /** Whether the last attempt to publish succeeded, or the database has been written to since. */
   readonly isWorking: boolean;
   close(): Promise<void>;
 }
@@ -108,6 +108,8 @@ export function createPostgresPublisher(options: PublisherOptions): PostgresPubl
          where changes.topic = topics.topic and changes.seq <= topics.last - $1::bigint and (select locked from mine)`,
         [keepCount, keepMs, channel],
       );
+      // After a failure there may be nothing to publish for hours.
+      isWorking = true;
     } catch {
       // The next attempt removes the same.
     }
