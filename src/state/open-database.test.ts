@@ -120,6 +120,16 @@ describe.skipIf(missing)("the shared database", () => {
     expect((await failureOf(open().query("select * from absent"))).message).toMatch(/pressmark migrate/);
   });
 
+  it("is unavailable for a moment while the server has no free connection", async () => {
+    await server().run("postgres", "create role busy login password 'secret' connection limit 0");
+    const database = open({ url: server().url("postgres", "busy", "secret") });
+    expect(await failureOf(database.query("select 1"))).toMatchObject({
+      kind: "unavailable",
+      passing: true,
+      message: expect.stringContaining("has no free connection"),
+    });
+  });
+
   it("limits the time of a statement", async () => {
     const error = await failureOf(open({ timeoutMs: 200 }).query("select pg_sleep(60)"));
     expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("longer than 200 ms") });

@@ -197,6 +197,11 @@ function toStateError(error: ResourceError, schema: string, timeoutMs: number): 
         cause,
       );
     default: {
+      if (code?.startsWith("53"))
+        return unavailable(
+          "the shared database has no free connection, memory or disk space; check its max_connections and its disk, then try again",
+          cause,
+        );
       const known = forState(error) as ResourceError;
       return kind === "denied" && code !== undefined ? lastingFailure(known.message, cause) : known;
     }

@@ -171,6 +171,20 @@ describe.skipIf(missing)("the shared state", () => {
     expect((await starting).database.schema).toMatch(/^test_/);
   });
 
+  it("waits for a free connection", async () => {
+    await server().run(
+      "postgres",
+      "create role crowded login password 'secret' connection limit 0; grant create on database postgres to crowded",
+    );
+    const starting = start({ state: `${server().url("postgres", "crowded", "secret")}?schema=crowded` });
+    await Promise.race([
+      starting,
+      expect.poll(() => logged.join(), { timeout: 30_000 }).toMatch(/cannot be used yet; .*has no free connection/),
+    ]);
+    await server().run("postgres", "alter role crowded connection limit -1");
+    expect((await starting).database.schema).toBe("crowded");
+  });
+
   it("gives up after a time, and says what to do without the password", async () => {
     const absent = url().replace(`:${server().port}/`, ":1/");
     const error = await failureOf(start({ state: absent, startMs: 50 }));

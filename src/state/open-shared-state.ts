@@ -52,11 +52,12 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
   }
 
   try {
-    await prepare({ state, runtime, facts, migrations: [...stateMigrations, ...migrations], signal, startMs });
+    const whenReady = createStartRetry({ runtime, signal, startMs });
+    await whenReady(() => prepare({ state, runtime, facts, migrations: [...stateMigrations, ...migrations] }));
     const database = keep(openDatabase({ url: state, runtime }));
-    const registered = keep(await registerInstance(database, facts, runtime));
+    const registered = keep(await whenReady(() => registerInstance(database, facts, runtime)));
     const store = keep(createPostgresStore({ database: databaseForCallers(database), runtime }));
-    const bus = keep(await openBus({ url: busUrl, database, runtime, instance }));
+    const bus = keep(await whenReady(() => openBus({ url: busUrl, database, runtime, instance })));
     const leases = keep(createPostgresLeases({ database, instance, runtime }));
     return {
       instance,
@@ -75,25 +76,39 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
   }
 }
 
-interface Preparation extends Required<Pick<SharedStateOptions, "state" | "runtime" | "signal" | "startMs">> {
+interface Preparation extends Required<Pick<SharedStateOptions, "state" | "runtime">> {
   readonly facts: InstanceFacts;
   readonly migrations: readonly Migration[];
 }
 
-async function prepare({ state, runtime, facts, migrations, signal, startMs }: Preparation): Promise<void> {
+async function prepare({ state, runtime, facts, migrations }: Preparation): Promise<void> {
   const database = openDatabase({ url: state, runtime, timeoutMs: migrationMs, maxConnections: 1 });
+  try {
+    // In one transaction: `pressmark migrate` either sees this instance, or what it removes is refused here.
+    const applied = await migrate(database, migrations, { finish: (sql) => sendHeartbeat(sql, facts) });
+    if (applied.length > 0)
+      runtime.log("info", "the tables of the shared database were updated", {
+        migrations: applied.map(({ area, number, title }) => `${area} ${number}: ${title}`).join("; "),
+      });
+  } finally {
+    await database.close();
+  }
+}
+
+type StartRetry = <T>(step: () => Promise<T>) => Promise<T>;
+
+/** Runs the steps of a start. While the database is away, a step is tried again; all steps together may wait for `startMs`. */
+function createStartRetry({
+  runtime,
+  signal,
+  startMs,
+}: Required<Pick<SharedStateOptions, "runtime" | "signal" | "startMs">>): StartRetry {
   const untilMs = runtime.monotonicMs() + startMs;
   let isLogged = false;
-  try {
+  return async (step) => {
     for (;;)
       try {
-        // In one transaction: `pressmark migrate` either sees this instance, or what it removes is refused here.
-        const applied = await migrate(database, migrations, { finish: (sql) => sendHeartbeat(sql, facts) });
-        if (applied.length > 0)
-          runtime.log("info", "the tables of the shared database were updated", {
-            migrations: applied.map(({ area, number, title }) => `${area} ${number}: ${title}`).join("; "),
-          });
-        return;
+        return await step();
       } catch (cause) {
         if (signal.aborted) throw cancelled(signal.reason);
         if (!(cause instanceof ResourceError) || !cause.passing) throw cause;
@@ -109,7 +124,5 @@ async function prepare({ state, runtime, facts, migrations, signal, startMs }: P
         isLogged = true;
         await runtime.wait(retryMs, signal).catch(() => undefined);
       }
-  } finally {
-    await database.close();
-  }
+  };
 }
