@@ -15,10 +15,13 @@ export interface SharedDatabase extends SharedSql {
   readonly schema: string;
   /** Its connections, without those that listen. */
   readonly pool: PoolUsage;
-  /** Commits when `work` resolves, rolls back when it rejects. Read committed. */
-  transaction<T>(work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /**
+   * Commits when `work` resolves, rolls back when it rejects. Read committed. When the signal is aborted, rejects at once, and `work` can send
+   * no more statements; `freed` is called, in any case, when the connection is free.
+   */
+  transaction<T>(work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal, freed?: () => void): Promise<T>;
   /** As `transaction`, but reads one consistent state and cannot write. */
-  snapshot<T>(work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  snapshot<T>(work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal, freed?: () => void): Promise<T>;
   /**
    * Receives notifications of a channel on a connection of its own, until the signal is aborted. The connection is opened again when it
    * breaks; `connected` is called each time that it is ready, after which nothing is missed until `lost` is called.

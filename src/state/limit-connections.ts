@@ -5,30 +5,42 @@ import type { SharedDatabase } from "./database.ts";
 
 const never = new AbortController().signal;
 
-/** The same database, through at most `most` connections of its pool at once. Who waits for one keeps the order. */
+/**
+ * The same database, through at most `most` connections of its pool at once. Who waits for one keeps the order. Cancelled work counts until its
+ * connection is free: who cancels often would otherwise take all of them.
+ */
 export function limitConnections(database: SharedDatabase, most: number): SharedDatabase {
-  const enter = createSlots(most);
-
-  async function within<T>(work: () => Promise<T>, signal = never): Promise<T> {
-    const leave = await enter(signal).catch((cause: unknown) => {
+  const slots = createSlots(most);
+  const enter = (signal = never): Promise<() => void> =>
+    slots(signal).catch((cause: unknown) => {
       throw cancelled(cause);
     });
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
-  }
 
   return {
     schema: database.schema,
     get pool() {
       return database.pool;
     },
-    query: (text, values) => within(() => database.query(text, values)),
-    transaction: (work, signal) => within(() => database.transaction(work, signal), signal),
-    snapshot: (work, signal) => within(() => database.snapshot(work, signal), signal),
+    async query(text, values) {
+      const leave = await enter();
+      return database.query<never>(text, values).finally(leave);
+    },
+    async transaction(work, signal, freed) {
+      const leave = await enter(signal);
+      return database.transaction(work, signal, both(leave, freed));
+    },
+    async snapshot(work, signal, freed) {
+      const leave = await enter(signal);
+      return database.snapshot(work, signal, both(leave, freed));
+    },
     listen: (channel, handlers, signal) => database.listen(channel, handlers, signal),
     close: () => database.close(),
+  };
+}
+
+function both(leave: () => void, freed?: () => void): () => void {
+  return () => {
+    leave();
+    freed?.();
   };
 }

@@ -1,7 +1,12 @@
 /** The shared database on a real PostgreSQL: schema, transactions, errors, notifications. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
-import { describe, expect, it } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresServer, startPostgres } from "../../test/live/postgres.ts";
 import { ResourceError } from "../errors.ts";
+import { makeCertificate } from "../server/test-certificate.ts";
 import { parseStateUrl } from "./state-url.ts";
 import { failureOf, useDatabase } from "./test-database.ts";
 
@@ -203,4 +208,39 @@ describe.skipIf(missing)("the shared database", () => {
       proxy.close();
     }
   });
+});
+
+describe.skipIf(missing)("the shared database behind TLS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pressmark-state-tls-"));
+  let encrypted: PostgresServer;
+  beforeAll(async () => {
+    const { cert, key } = makeCertificate(folder, "server");
+    encrypted = await startPostgres("npm", {
+      settings: ["ssl = on", "ssl_cert_file = 'FOLDER/server.pem'", "ssl_key_file = 'FOLDER/server.key'"],
+      files: { "server.pem": readFileSync(cert, "utf8"), "server.key": readFileSync(key, "utf8") },
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await encrypted?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(["require", `verify-full&sslrootcert=${join(folder, "server.pem")}`])(
+    "stops a statement that is cancelled, with sslmode=%s",
+    async (mode) => {
+      const database = open({ url: `${encrypted.url("postgres")}?sslmode=${mode}`, timeoutMs: 600_000 });
+      const running = async () =>
+        (
+          await database.query(
+            "select from pg_stat_activity join pg_stat_ssl using (pid) where ssl and wait_event = 'PgSleep'",
+          )
+        ).length;
+      const stop = new AbortController();
+      const work = failureOf(database.snapshot((sql) => sql.query("select pg_sleep(600)"), stop.signal));
+      await expect.poll(running, { timeout: 30_000 }).toBe(1);
+      stop.abort();
+      expect((await work).kind).toBe("cancelled");
+      await expect.poll(running, { timeout: 30_000 }).toBe(0);
+    },
+  );
 });

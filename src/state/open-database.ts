@@ -49,13 +49,15 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
   async function borrow<T>(
     signal: AbortSignal | undefined,
     use: (client: pg.ClientBase, signal: AbortSignal) => Promise<T>,
+    freed?: () => void,
   ): Promise<T> {
     const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
     try {
-      return await pool.borrow(either, (client) => {
+      const useTyped = (client: pg.ClientBase): Promise<T> => {
         for (const type of numbers) client.setTypeParser(type, Number);
         return use(client, either);
-      });
+      };
+      return await pool.borrow(either, useTyped, freed);
     } catch (cause) {
       return refuse(cause);
     }
@@ -78,8 +80,13 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
   }
 
   /** A failure after which the connection is still usable is returned, not thrown: the pool closes a connection whose use failed. */
-  async function transact<T>(opening: string, work: (sql: SharedSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const ended = await borrow<Ended<T>>(signal, async (client, either) => {
+  async function transact<T>(
+    opening: string,
+    work: (sql: SharedSql) => Promise<T>,
+    signal?: AbortSignal,
+    freed?: () => void,
+  ): Promise<T> {
+    const useClient = async (client: pg.ClientBase, either: AbortSignal): Promise<Ended<T>> => {
       writeTogether(client);
       const begun = client.query(opening);
       // A statement that reads does no harm if the transaction could not be opened, so it is sent in the same round trip.
@@ -89,6 +96,8 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
       const sql: SharedSql = {
         async query<Row>(text: string, values: readonly SqlParameter[] = []) {
           if (isOver) throw new ResourceError("unexpected", "a statement was sent after its transaction had ended");
+          // The caller has left, and waits for nothing that the work still wants to know.
+          if (either.aborted) throw cancelled(either.reason);
           try {
             writeTogether(client);
             return (await send(client, text, values)).rows as Row[];
@@ -117,7 +126,8 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
         if (!isRolledBack) throw cause;
         return { cause };
       }
-    });
+    };
+    const ended = await borrow(signal, useClient, freed);
     if ("cause" in ended) throw ended.cause;
     return ended.result;
   }
@@ -129,8 +139,8 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
     },
     query: <Row>(text: string, values: readonly SqlParameter[] = []) =>
       borrow(undefined, (client) => runAlone(client, text, values)) as Promise<readonly Row[]>,
-    transaction: (work, signal) => transact(beginWriting, work, signal),
-    snapshot: (work, signal) => transact(beginReading, work, signal),
+    transaction: (work, signal, freed) => transact(beginWriting, work, signal, freed),
+    snapshot: (work, signal, freed) => transact(beginReading, work, signal, freed),
 
     listen(channel, handlers, signal) {
       const over = keepListening({

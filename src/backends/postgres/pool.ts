@@ -1,7 +1,8 @@
 /** A small pool of connections, opened on demand: each used by one query at a time, and closed when it breaks. */
 import { packageNeeded } from "../../lib/missing-package.ts";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { userInfo } from "node:os";
+import { connect as connectTls } from "node:tls";
 import type pg from "pg";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError, unsupported } from "../../errors.ts";
@@ -28,9 +29,14 @@ interface Pool {
   readonly usage: PoolUsage;
   /**
    * A cancelled caller returns immediately. The connection stays in use until the server has stopped, so that cancelling cannot open more
-   * and more connections. After `retire` the connection is not reused.
+   * and more connections; `freed` is called when others can use it, or it turned out that none is used. After `retire` the connection is not
+   * reused.
    */
-  borrow<T>(signal: AbortSignal, use: (client: pg.ClientBase, retire: () => void) => Promise<T>): Promise<T>;
+  borrow<T>(
+    signal: AbortSignal,
+    use: (client: pg.ClientBase, retire: () => void) => Promise<T>,
+    freed?: () => void,
+  ): Promise<T>;
   /** A separate connection. */
   attach(signal: AbortSignal): Promise<Attached>;
   toError(cause: unknown): ResourceError;
@@ -149,13 +155,15 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
   async function borrow<T>(
     signal: AbortSignal,
     use: (client: pg.ClientBase, retire: () => void) => Promise<T>,
+    freed = unheard,
   ): Promise<T> {
-    if (isClosed || signal.aborted) throw cancelled(signal.reason);
+    let isFree: Promise<unknown> | undefined;
     try {
+      if (isClosed || signal.aborted) throw cancelled(signal.reason);
       const connecting = (await unlessAborted(openPool(), signal)).connect();
       const client = await unlessAborted(connecting, signal).catch((cause: unknown) => {
         // A connection that is established later goes back to the pool.
-        connecting.then((late) => late.release()).catch(unheard);
+        isFree = connecting.then((late) => late.release()).catch(unheard);
         void forgetChoice(cause);
         throw cause;
       });
@@ -187,10 +195,13 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
         signal.removeEventListener("abort", stop);
         release(!signal.aborted);
       };
-      work.then(over, over);
+      isFree = work.then(over, over);
       return await result;
     } catch (cause) {
       throw signal.aborted ? cancelled(signal.reason) : toError(cause);
+    } finally {
+      if (isFree) void isFree.then(freed);
+      else freed();
     }
   }
 
@@ -308,8 +319,7 @@ function systemUser(): string | undefined {
 /** Sends a cancel request. It may be lost: the server also stops at its own time limit. */
 function cancel(client: pg.ClientBase, { host, port }: Target): void {
   const { processID, secretKey, ssl } = client as unknown as Readonly<Record<string, unknown>>;
-  // Without TLS on a network, the secret number would let others cancel queries.
-  if (ssl || typeof processID !== "number" || typeof secretKey !== "number") return;
+  if (typeof processID !== "number" || typeof secretKey !== "number") return;
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
   request.writeInt32BE(80_877_102, 4);
@@ -318,6 +328,18 @@ function cancel(client: pg.ClientBase, { host, port }: Target): void {
   const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
   socket.setTimeout(5000, () => socket.destroy());
   socket.on("error", () => undefined);
-  socket.end(request);
   socket.unref();
+  if (!ssl) return void socket.end(request);
+  // Without TLS on a network, the secret number would let others cancel queries.
+  socket.write(askForTls);
+  socket.once("data", (answer) => {
+    if (answer.toString("latin1") !== "S") return void socket.destroy();
+    const servername = isIP(host) === 0 ? host : undefined;
+    const encrypted = connectTls({ socket, host, servername, ...(ssl as TlsOptions) }, () => encrypted.end(request));
+    encrypted.on("error", () => socket.destroy());
+    encrypted.unref();
+  });
 }
+
+/** The server answers with S if it continues with TLS. */
+const askForTls = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
