@@ -163,6 +163,7 @@ async function sharedCursorKey({ store }: SharedState): Promise<() => Uint8Array
 function closedWith(server: Server, shared: SharedState): Server {
   return withMembers<Server>(server, {
     async close() {
+      shared.prepareToClose();
       try {
         await server.close();
       } finally {

@@ -253,6 +253,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
         features.close();
         closing.abort();
         await renewing;
+        pressmark.shared?.prepareToClose();
         await listening.close();
         await tracing?.close();
         await gate?.close();
@@ -263,6 +264,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       },
     };
   } catch (cause) {
+    pressmark.shared?.prepareToClose();
     await tracing?.close();
     await guarded?.close();
     if (pressmark.shared) await audit?.close();

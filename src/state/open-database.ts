@@ -27,6 +27,7 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
   const pool = createPool('"server.state"', { target, tls, timeoutMs, maxConnections });
   const closing = new AbortController();
   const listening = new Set<Promise<void>>();
+  let closed: Promise<void> | undefined;
 
   // `set local` leaves nothing behind in a connection that others use next, as with a pooler.
   const begin = (mode: string): string =>
@@ -153,10 +154,9 @@ export function openDatabase(options: DatabaseOptions): SharedDatabase {
       listening.add(over);
     },
 
-    async close() {
+    close() {
       closing.abort();
-      await Promise.all(listening);
-      await pool.close();
+      return (closed ??= Promise.all(listening).then(() => pool.close()));
     },
   };
 }

@@ -1,5 +1,9 @@
 /** The shared state of several instances on a real PostgreSQL. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { signalFamily } from "../../test/live/signal-family.ts";
+import type { ResourceError } from "../errors.ts";
 import type { SharedDatabase } from "./database.ts";
 import { checkVersions, listInstances } from "./instances.ts";
 import { migrate, readMigrations } from "./migrate.ts";
@@ -161,6 +165,30 @@ describe.skipIf(missing)("the shared state", () => {
     await state.store.follow("sets", () => undefined, new AbortController().signal);
     await state.close();
     await expect.poll(() => connections(observer)).toBe(before);
+  });
+
+  it("closes while the database does not respond, and waits for none of its time limits", async () => {
+    const state = await start();
+    await state.leases.acquire("a", new AbortController().signal);
+    await state.bus.subscribe("t", { message: () => undefined, gap: () => undefined }, new AbortController().signal);
+    await state.store.follow("sets", () => undefined, new AbortController().signal);
+    const [line] = readFileSync(join(server().folder, "data/postmaster.pid"), "utf8").split("\n");
+    signalFamily(Number(line), "SIGSTOP");
+    try {
+      let statement: ResourceError | undefined;
+      const waiting = failureOf(
+        state.database.snapshot(async (sql) => void (statement = await failureOf(sql.query("select 1")))),
+      );
+      await state.close();
+      // At its own limit it would be "unavailable", and the database would have stopped responding.
+      expect((await waiting).kind).toBe("cancelled");
+      await expect.poll(() => statement?.message).toMatch(/^the connection to the database broke/);
+      expect(logged).toContainEqual(expect.stringMatching(/^warn the shared database does not respond; .* expire/));
+      // A socket that stays open would keep the process running.
+      await expect.poll(() => process.getActiveResourcesInfo()).not.toContain("TCPSocketWrap");
+    } finally {
+      signalFamily(Number(line), "SIGCONT");
+    }
   });
 
   it("waits for a database that starts later", async () => {

@@ -11,6 +11,7 @@ import { createPostgresLeases } from "./postgres-leases.ts";
 import { createPostgresStore } from "./postgres-store.ts";
 import type { SharedState } from "./shared-state.ts";
 import { stateMigrations } from "./tables.ts";
+import { type ClosingWatch, createClosingWatch } from "./watch-closing.ts";
 
 export interface SharedStateOptions extends Omit<InstanceFacts, "id"> {
   /** `server.state`: the URL of the database. */
@@ -42,9 +43,12 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
   const instance = newInstanceId(options.host);
   const facts = { ...options, id: instance };
   const opened: { close(): Promise<void> }[] = [];
+  let closingWatch: ClosingWatch | undefined;
   /** In the opposite order: what uses the database is closed before it. */
   async function close(): Promise<void> {
+    closingWatch?.begin();
     for (const each of opened.splice(0).toReversed()) await each.close();
+    closingWatch?.end();
   }
   function keep<T extends { close(): Promise<void> }>(each: T): T {
     opened.push(each);
@@ -55,6 +59,15 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
     const whenReady = createStartRetry({ runtime, signal, startMs });
     await whenReady(() => prepare({ state, runtime, facts, migrations: [...stateMigrations, ...migrations] }));
     const database = keep(openDatabase({ url: state, runtime }));
+    closingWatch = createClosingWatch({
+      database,
+      runtime,
+      gaveUp: () =>
+        runtime.log(
+          "warn",
+          "the shared database does not respond; this instance stops without it, and what it holds there expires",
+        ),
+    });
     const registered = keep(await whenReady(() => registerInstance(database, facts, runtime)));
     const store = keep(createPostgresStore({ database: databaseForCallers(database), runtime }));
     const bus = keep(await whenReady(() => openBus({ url: busUrl, database, runtime, instance })));
@@ -68,6 +81,7 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
       get databaseProblem() {
         return registered.problem;
       },
+      prepareToClose: closingWatch.begin,
       close,
     };
   } catch (cause) {

@@ -32,6 +32,8 @@ export async function readSharedState(
       store,
       bus,
       leases,
+      // Nothing is stored at the end.
+      prepareToClose: () => undefined,
       async close() {
         for (const each of [leases, bus, store, database]) await each.close();
       },

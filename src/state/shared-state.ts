@@ -13,5 +13,10 @@ export interface SharedState {
   readonly leases: Leases;
   /** Why the database did not answer when it was last asked, a few seconds ago. Undefined if it did. */
   readonly databaseProblem: string | undefined;
+  /**
+   * For a server that stops: from now on nothing waits long for a database that does not respond. What waits is cancelled, and what this instance
+   * holds there expires by itself.
+   */
+  prepareToClose(): void;
   close(): Promise<void>;
 }

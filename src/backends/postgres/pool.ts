@@ -4,6 +4,7 @@ import { connect, isIP, type Socket } from "node:net";
 import { userInfo } from "node:os";
 import { connect as connectTls } from "node:tls";
 import type pg from "pg";
+import { isDoneWithin } from "../../lib/is-done-within.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError, unsupported } from "../../errors.ts";
 import { createRefusals } from "./refusals.ts";
@@ -40,7 +41,7 @@ interface Pool {
   /** A separate connection. */
   attach(signal: AbortSignal): Promise<Attached>;
   toError(cause: unknown): ResourceError;
-  /** Nothing is open after it resolves. */
+  /** Waits for calls that are not cancelled. Nothing is open after it resolves, except attached connections. */
   close(): Promise<void>;
 }
 
@@ -56,6 +57,8 @@ export interface Attached {
 }
 
 const idleMs = 30_000;
+/** How long `close` waits for the server to stop what was cancelled. */
+const closeMs = 1000;
 
 /** `user` begins the error if "pg" is missing: `the source "postgres"`. */
 export function createPool(user: string, options: ConnectionOptions): Pool {
@@ -68,13 +71,28 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
   let openedPool: pg.Pool | undefined;
   let chosen: Promise<TlsOptions | false> | undefined;
   let isClosed = false;
+  /** Clients of the pool with a socket. */
+  const open = new Set<pg.Client>();
+  /** Clients whose caller waits for a result. */
+  const awaited = new Set<pg.ClientBase>();
+
+  /** The class of the clients, each of which is in `open` until it has ended. */
+  function tracked(Client: typeof pg.Client): typeof pg.Client {
+    return class extends guarded(Client) {
+      constructor(config?: string | pg.ClientConfig) {
+        super(config);
+        open.add(this);
+        this.once("end", () => open.delete(this));
+      }
+    };
+  }
 
   /** The first way to connect that the server accepts, found by connecting. Kept until the server refuses it. */
   function chooseTls(): Promise<TlsOptions | false> {
     chosen ??= (async () => {
       const { Client } = await load();
       for (const attempt of tls.slice(0, -1)) {
-        const client = new (guarded(Client))(settings(attempt));
+        const client = new (tracked(Client))(settings(attempt));
         client.on("error", unheard);
         try {
           await client.connect();
@@ -123,7 +141,7 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
     pool ??= Promise.all([load(), chooseTls()]).then(([{ Pool, Client }, ssl]) => {
       const opened = new Pool({
         ...settings(ssl),
-        Client: guarded(Client),
+        Client: tracked(Client),
         max: maxConnections,
         idleTimeoutMillis: idleMs,
         allowExitOnIdle: true,
@@ -189,9 +207,14 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
         client.release(!isSound || !isWanted);
       };
       const result = unlessAborted(work, signal);
-      const stop = (): void => cancel(client, target);
+      const stop = (): void => {
+        awaited.delete(client);
+        cancel(client, target);
+      };
+      awaited.add(client);
       signal.addEventListener("abort", stop, { once: true });
       const over = (): void => {
+        awaited.delete(client);
         signal.removeEventListener("abort", stop);
         release(!signal.aborted);
       };
@@ -225,7 +248,8 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
       try {
         await unlessAborted(client.connect(), signal);
       } catch (cause) {
-        void client.end().catch(() => undefined);
+        // It may still wait for a server that does not respond.
+        streamOf(client).destroy();
         void forgetChoice(cause);
         throw signal.aborted ? cancelled(signal.reason) : toError(cause);
       }
@@ -244,7 +268,7 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
           await client.end().catch(() => undefined);
         },
         abandon() {
-          (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
+          streamOf(client).destroy();
           resolve(undefined);
         },
       };
@@ -252,14 +276,26 @@ export function createPool(user: string, options: ConnectionOptions): Pool {
 
     async close() {
       isClosed = true;
-      const opened = await pool?.catch(() => undefined);
+      const last = pool;
       pool = undefined;
-      await opened?.end();
+      const ended = (async () => {
+        await chosen?.catch(unheard);
+        const opened = await last?.catch(unheard);
+        await opened?.end();
+      })();
+      if (await isDoneWithin(ended, closeMs)) return;
+      for (const client of open) if (!awaited.has(client)) streamOf(client).destroy();
+      // The work of a cancelled call may not end soon.
+      if (awaited.size > 0) await ended;
     },
   };
 }
 
 function unheard(): void {}
+
+function streamOf(client: pg.ClientBase): Socket {
+  return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+}
 
 /** An invalid response breaks the connection. Without this, pg would throw an uncaught error that ends the process. */
 function guarded(Client: typeof pg.Client): typeof pg.Client {

@@ -6,11 +6,14 @@ import { openDatabase } from "../../state/open-database.ts";
 import { createPostgresLeases } from "../../state/postgres-leases.ts";
 import { createPostgresStore } from "../../state/postgres-store.ts";
 import { createSharedCache } from "../../state/shared-cache.ts";
+import { createClosingWatch } from "../../state/watch-closing.ts";
 import type { SharedIndexLocation } from "./messages.ts";
 
 const maxConnections = 4;
 /** Writers take turns anyway, and one that waits for its turn has a connection: leases and the status of the mounts need the others. */
 const maxWriting = 2;
+/** The main thread waits three seconds for this one to close. */
+const silentMs = 1500;
 
 type IndexerSettings = Omit<SharedIndexerOptions, "instance" | "numbering" | "leases" | "records" | "openWriter">;
 
@@ -22,6 +25,9 @@ export function openSharedIndexer({ url, instance, numbering }: SharedIndexLocat
   const leases = createPostgresLeases({ database, instance, runtime });
   const records = createPostgresStore({ database, runtime });
   const { counts } = openPostgresIndexStore({ database });
+  let hasGivenUp = false;
+  // The main thread notices the same, and logs it.
+  const closingWatch = createClosingWatch({ database, runtime, silentMs, gaveUp: () => void (hasGivenUp = true) });
   const { close, ...indexer } = createSharedIndexer({
     ...settings,
     instance,
@@ -36,10 +42,15 @@ export function openSharedIndexer({ url, instance, numbering }: SharedIndexLocat
     /** For a source that this thread opens. */
     sharedCacheOf: (source: string) => createSharedCache({ store: records, leases }, source),
     async close(): Promise<void> {
-      await close();
+      closingWatch.begin();
+      await close().catch((cause: unknown) => {
+        // What waited for the database was cancelled.
+        if (!hasGivenUp) throw cause;
+      });
       await leases.close();
       await records.close();
       await database.close();
+      closingWatch.end();
     },
   };
 }
