@@ -10,8 +10,8 @@ import type { SharedDatabase, SharedSql } from "./database.ts";
 export function databaseForCallers(database: SharedDatabase): SharedDatabase {
   return withMembers(database, {
     query: <Row>(...given: Parameters<SharedDatabase["query"]>) => database.query<Row>(...given).catch(refuse),
-    transaction: (work, signal) => refusing(work, (own) => database.transaction(own, signal)),
-    snapshot: (work, signal) => refusing(work, (own) => database.snapshot(own, signal)),
+    transaction: (work, ...given) => refusing(work, (own) => database.transaction(own, ...given)),
+    snapshot: (work, ...given) => refusing(work, (own) => database.snapshot(own, ...given)),
   });
 }
 
