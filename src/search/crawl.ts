@@ -225,7 +225,7 @@ export function createCrawl(options: CrawlOptions) {
       if (total > maxFiles) return;
     } while (cursor !== undefined);
     // A process that continues after a crash does not count again.
-    remember(totalNote(mount), String(total));
+    await remember(totalNote(mount), String(total));
   }
 
   /** Removes the mount from the index. */
