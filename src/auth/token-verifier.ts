@@ -22,7 +22,7 @@ export interface VerifiedToken {
   readonly expiresMs: number;
   /** Verified again at the first use after this time, in milliseconds of the monotonic clock. Absent: valid until it expires. */
   readonly verifyAgainMs?: number;
-  /** Aborted when the token is no longer valid before it expires: it was revoked, or its key withdrawn. */
+  /** Aborted when the token is no longer valid before it expires: it was revoked, or its key withdrawn. The same object each time the token is verified. */
   readonly ended?: AbortSignal;
 }
 

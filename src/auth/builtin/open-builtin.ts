@@ -33,6 +33,15 @@ const hourMs = 3_600_000;
 /** Registrations, and requests for metadata documents, per machine and hour. */
 const maxNewClients = 60;
 
+/** A grant whose access tokens were verified here. */
+interface GrantInUse {
+  /** Aborted when the grant is revoked. */
+  readonly stop: AbortController;
+  readonly tokenEnd: AbortSignal | undefined;
+  /** Aborted with either. One object for all verifications, because each holder of a token adds a listener to every signal that it has not seen. */
+  readonly end: AbortSignal;
+}
+
 export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifier> {
   const { publicUrl, resource, runtime, callers, addressOf } = context;
   const url = new URL(publicUrl);
@@ -107,12 +116,12 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   });
   const toProvider = provider.callback();
   const keySet = createLocalJWKSet({ keys: store.read().keys.map(({ d: _private, ...key }) => key) });
-  /** By grant. Aborted when it is revoked. */
-  const inUse = new Map<string, AbortController>();
+  /** By grant. */
+  const inUse = new Map<string, GrantInUse>();
 
   function endRevoked(): void {
     const { grants } = store.read();
-    for (const [grant, stop] of inUse)
+    for (const [grant, { stop }] of inUse)
       if (!Object.hasOwn(grants, grant)) {
         inUse.delete(grant);
         stop.abort();
@@ -124,7 +133,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       endRevoked();
     } catch (cause) {
       // Nobody is admitted until the file can be read: a grant may have been revoked.
-      for (const stop of inUse.values()) stop.abort();
+      for (const { stop } of inUse.values()) stop.abort();
       inUse.clear();
       runtime.log("error", "the sign-ins cannot be read, so tokens are refused", { cause });
     }
@@ -169,10 +178,16 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     return true;
   }
 
-  /** Also ends with the token with which the caller signed in. */
-  function withHolder(revoked: AbortSignal, { token }: StoredGrant): AbortSignal {
-    const ended = token === undefined ? undefined : context.findByHash(token)?.ended;
-    return ended ? AbortSignal.any([revoked, ended]) : revoked;
+  /** Aborted when the grant is revoked, or the token with which the caller signed in. */
+  function endOf(grant: string, { token }: StoredGrant): AbortSignal {
+    const tokenEnd = token === undefined ? undefined : context.findByHash(token)?.ended;
+    let used = inUse.get(grant);
+    if (!used || used.tokenEnd !== tokenEnd) {
+      const stop = used?.stop ?? new AbortController();
+      const end = tokenEnd ? AbortSignal.any([stop.signal, tokenEnd]) : stop.signal;
+      inUse.set(grant, (used = { stop, tokenEnd, end }));
+    }
+    return used.end;
   }
 
   /** Reads the store for an unknown grant: another instance may have stored it a moment ago. */
@@ -201,8 +216,6 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     const key = String(grant);
     const stored = await findGrant(key);
     if (stored?.account !== sub || !isAdmitted(sub, stored.token)) throw new TokenRefusal("the token was revoked");
-    let stop = inUse.get(key);
-    if (!stop) inUse.set(key, (stop = new AbortController()));
     const isOwner = sub === ownerAccount;
     return {
       issuer: publicUrl,
@@ -214,7 +227,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       claims: payload,
       expiresMs: exp * 1000,
       ...(context.shared && { verifyAgainMs: runtime.monotonicMs() + verifyAgainMs }),
-      ended: withHolder(stop.signal, stored),
+      ended: endOf(key, stored),
     };
   }
 
@@ -226,7 +239,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     isPage: (path) => path === paths.authorization || path.startsWith(paths.interaction),
     async close() {
       closing.abort();
-      for (const stop of inUse.values()) stop.abort();
+      for (const { stop } of inUse.values()) stop.abort();
       inUse.clear();
     },
   };

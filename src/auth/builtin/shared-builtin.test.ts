@@ -68,6 +68,25 @@ describe("two instances of the embedded authorization server", () => {
     await Promise.all(ended);
   });
 
+  it("return the same signal each time they verify a token, which ends with the token of the sign-in", async () => {
+    await using builtin = await startBuiltin({ shared: createTestStore() });
+    const { accessToken, refreshToken, client } = await connectClient(builtin);
+    const refreshed = await exchange(builtin, {
+      grant_type: "refresh_token",
+      client_id: client,
+      refresh_token: refreshToken,
+    });
+    for (const instance of instancesOf(builtin)) {
+      const tokens = [accessToken, accessToken, String(refreshed.body["access_token"])];
+      const verified = await Promise.all(tokens.map((token) => instance.verify(token, signal)));
+      expect(new Set(verified.map(({ ended }) => ended)).size).toBe(1);
+      expect(verified[0]?.ended?.aborted).toBe(false);
+    }
+    const { ended } = await builtin.verifier.verify(accessToken, signal);
+    builtin.endToken();
+    expect(ended?.aborted).toBe(true);
+  });
+
   it("refuse a token as not decidable while the sign-ins cannot be confirmed", async () => {
     const store = createTestStore();
     await using builtin = await startBuiltin({ shared: store });
