@@ -146,18 +146,19 @@ async function ask(instance: WireClient) {
 const answer = (id: unknown) => ({ jsonrpc: "2.0", id, result: { action: "accept", content: { name: "Ada" } } });
 
 describe("a session of two instances", () => {
-  it("is continued by the other one, without a write for plain requests", async () => {
+  it("is continued by the other one, which extends its record once and writes nothing else for plain requests", async () => {
     const cluster = createCluster();
     const [one, other] = [await cluster.start(), await cluster.start()];
     const session = await one.initialize();
-    const { writes } = cluster.store;
-    expect(writes).toBe(1);
+    expect(cluster.store.writes).toBe(1);
     for (const instance of [other, one, other])
       expect(await instance.request(session, "resources/read", { uri: a })).toEqual({
         status: 200,
         text: expect.stringContaining('"text":"one"'),
       });
-    expect(cluster.store.writes).toBe(writes);
+    await vi.waitUntil(() => cluster.store.writes > 1);
+    await other.request(session, "ping");
+    expect(cluster.store.writes).toBe(2);
     expect(other.listening.http.counts.sessions).toBe(1);
   });
 
@@ -403,6 +404,16 @@ describe("a session of two instances", () => {
       { news: { body: answer(own.id) } },
     ]);
     expect(published.join()).not.toContain("xxx");
+  });
+
+  it("is extended by an instance that does not know when another one wrote its record", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start({ now: () => 0 }), await cluster.start({ now: () => 0 })];
+    const session = await one.initialize();
+    const writtenVersion = async () => (await cluster.store.get(sessionKind, session))?.version;
+    const before = await writtenVersion();
+    expect((await other.request(session, "ping")).status).toBe(200);
+    await vi.waitUntil(async () => (await writtenVersion()) !== before);
   });
 
   it("is extended while it is used, rarely", async () => {

@@ -40,7 +40,8 @@ const maxForwarded = 16;
 
 export function createStoredSession(options: StoredSessionOptions): StoredSession {
   const { records, id, owner, extendMs, now, signal } = options;
-  let writtenAt = now();
+  // When another instance wrote the record is not known, so it is extended at once: it may be about to expire.
+  let writtenAt = options.isNew ? now() : -Infinity;
   /** Whether subscriptions of the record may differ from those here. */
   let isBehind = !options.isNew;
   /** Whether notifications may have been missed, because the stream was elsewhere. */
