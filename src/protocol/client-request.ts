@@ -1,5 +1,6 @@
 /** One request of a client with everything needed to handle it: caller, revision, and what the server offers. */
 import type { Call } from "../resources.ts";
+import type { Runtime } from "../runtime.ts";
 import type { ProtocolOptions } from "./create-protocol.ts";
 import type { InputRequest } from "./input-required.ts";
 import type { RequestParams, JsonRpcResult } from "./message.ts";
@@ -33,6 +34,7 @@ export interface ServerFeatures extends Pick<
   readonly revisions: readonly string[];
   /** How much one client may watch. */
   readonly watchQuota: WatchQuota;
+  readonly wait: Runtime["wait"];
   /** Every open listen; returning one ends it with its result. */
   /** With the transport of each. */
   readonly listens: Map<AsyncIterator<Notice>, object | undefined>;

@@ -1,5 +1,6 @@
 /** Combines revisions, resources, tools and prompts into the protocol that transports use. */
 import { byteLength } from "../lib/byte-length.ts";
+import { wait as waitFor } from "../lib/wait.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { answerTo, askFor, errorResponse, failure, observed, progressOf, type Responder } from "./respond.ts";
 import { type CallerQuotas, withinQuotas } from "./caller-quotas.ts";
@@ -42,6 +43,8 @@ export interface ProtocolOptions {
   /** Whether callers had to authenticate: then no response is public. */
   readonly isPrivate?: boolean;
   readonly log?: Runtime["log"];
+  /** @internal Default: the system's timers. */
+  readonly wait?: Runtime["wait"];
 }
 
 export function createProtocol({
@@ -56,6 +59,7 @@ export function createProtocol({
   observer,
   isPrivate = false,
   log = () => {},
+  wait = waitFor,
 }: ProtocolOptions): Protocol {
   let closed = false;
   const closedTransports = new WeakSet<object>();
@@ -71,6 +75,7 @@ export function createProtocol({
     watchQuota: watchQuota ?? createWatchQuota(),
     quotas,
     observer,
+    wait,
     listens: new Map(),
     isClosing: (transport) => closed || (transport !== undefined && closedTransports.has(transport)),
   };

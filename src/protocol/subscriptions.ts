@@ -2,13 +2,14 @@
 import { notFound, ResourceError } from "../errors.ts";
 import { inParallel } from "../lib/in-parallel.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
+import { createWaker } from "../lib/waker.ts";
 import type { Call } from "../resources.ts";
 import type { ServerFeatures } from "./client-request.ts";
 import { changeNotices, promptsChanged, toolsChanged } from "./notices.ts";
 import type { Notice } from "./shape.ts";
 
 export interface Subscriptions {
-  /** Number of subscribed resources, including pending ones. */
+  /** Number of subscribed resources, including those that are not watched yet. */
   readonly size: number;
   /** Starts to announce changes of the list. */
   followList(): void;
@@ -22,7 +23,10 @@ export interface Subscriptions {
   /** Throws "not-found" if it cannot be read. Subscribing twice counts once. Dropped if all requests are cancelled before it is armed. */
   subscribe(uri: string, signal: AbortSignal): Promise<void>;
   unsubscribe(uri: string): void | Promise<void>;
-  /** Subscribes to exactly these. Returns those that were not subscribed before, also if they cannot be read now. */
+  /**
+   * Subscribes to exactly these. Returns those that were not subscribed before. Also those that cannot be watched now are subscribed: each is
+   * tried again, and announced when it is watched.
+   */
   replaceAll(uris: readonly string[]): Promise<readonly string[]>;
   close(): void;
 }
@@ -45,23 +49,38 @@ const maxArmMs = 1000;
 /** Number of subscriptions that are armed concurrently. */
 const armedAtOnce = 16;
 
+/** Delays between attempts to watch what could not be watched. */
+const firstRetryMs = 1000;
+const longestRetryMs = 30_000;
+
+/** Number of subscriptions in one attempt: as many as the watch quota permits in a second. */
+const maxRetried = 50;
+
 export function createSessionSubscriptions(
-  { resources, prompts, moreTools, watchQuota, quotas, observer }: ServerFeatures,
+  { resources, prompts, moreTools, watchQuota, quotas, observer, wait }: ServerFeatures,
   { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
   const held = new Map<string, Subscription>();
+  /** Resources of `replaceAll` that are not watched yet, with the number of failed attempts. The latest attempt is the last. */
+  const unwatched = new Map<string, number>();
+  const retryWaker = createWaker(wait);
+  let isRetrying = false;
   const listening = new AbortController();
   const list = createFollowed({ kind: "list-changed" });
   const promptList = createFollowed(promptsChanged);
   const toolList = createFollowed(toolsChanged);
   let closed = false;
 
-  async function pump(notices: AsyncIterable<Notice>): Promise<void> {
-    for await (const notice of notices) await announce(notice);
+  async function pump(notices: AsyncIterable<Notice> | Iterable<Notice>): Promise<void> {
+    for await (const notice of notices) {
+      // What was missing may be back.
+      if (isRetrying && notice.kind === "list-changed") retryWaker.wake();
+      await announce(notice);
+    }
   }
 
-  function begin(notices: AsyncIterable<Notice>): void {
+  function begin(notices: AsyncIterable<Notice> | Iterable<Notice>): void {
     // Ends with its signal; if the reader is gone, the session is already closed.
     pump(notices).catch(() => undefined);
   }
@@ -119,7 +138,13 @@ export function createSessionSubscriptions(
       if (!signal.aborted && !subscription.isKept) {
         subscription.isKept = true;
         // Another request may have ended it meanwhile.
-        if (held.get(uri) === subscription) observer?.watching?.(0, 1);
+        if (held.get(uri) === subscription) {
+          observer?.watching?.(0, 1);
+          const failures = unwatched.get(uri) ?? 0;
+          unwatched.delete(uri);
+          // It may have changed since the first attempt.
+          if (failures > 0) begin([{ kind: "updated", uri }]);
+        }
       }
     } finally {
       subscription.askers -= 1;
@@ -130,7 +155,35 @@ export function createSessionSubscriptions(
     }
   }
 
+  /** Subscribes now, or as soon as that is possible. */
+  async function restore(uri: string): Promise<void> {
+    // Another request may have ended it meanwhile.
+    if (!unwatched.has(uri)) return;
+    try {
+      await subscribe(uri, listening.signal);
+    } catch {
+      const failures = unwatched.get(uri);
+      if (failures === undefined) return;
+      unwatched.delete(uri);
+      unwatched.set(uri, failures + 1);
+    }
+  }
+
+  async function retry(): Promise<void> {
+    if (isRetrying) return;
+    isRetrying = true;
+    let delayMs = firstRetryMs;
+    while (unwatched.size > 0 && !listening.signal.aborted) {
+      await retryWaker.wait(delayMs, listening.signal);
+      const before = unwatched.size;
+      await inParallel([...unwatched.keys()].slice(0, maxRetried), armedAtOnce, restore);
+      delayMs = unwatched.size < before ? firstRetryMs : Math.min(delayMs * 2, longestRetryMs);
+    }
+    isRetrying = false;
+  }
+
   function unsubscribe(uri: string): void {
+    unwatched.delete(uri);
     const subscription = held.get(uri);
     if (!subscription) return;
     subscription.stop.abort();
@@ -140,7 +193,9 @@ export function createSessionSubscriptions(
 
   return {
     get size() {
-      return held.size;
+      let size = held.size;
+      for (const uri of unwatched.keys()) if (!held.has(uri)) size += 1;
+      return size;
     },
 
     followList: () => list.follow(() => resources.watch({ list: true }, { caller, signal: listening.signal })),
@@ -162,10 +217,13 @@ export function createSessionSubscriptions(
     unsubscribe,
 
     async replaceAll(uris) {
+      if (closed) return [];
       const wanted = new Set(uris);
-      for (const uri of held.keys()) if (!wanted.has(uri)) unsubscribe(uri);
-      const added = [...wanted].filter((uri) => !held.has(uri));
-      await inParallel(added, armedAtOnce, (uri) => subscribe(uri, listening.signal).catch(() => undefined));
+      for (const uri of [...held.keys(), ...unwatched.keys()]) if (!wanted.has(uri)) unsubscribe(uri);
+      const added = [...wanted].filter((uri) => !held.has(uri) && !unwatched.has(uri));
+      for (const uri of added) unwatched.set(uri, 0);
+      await inParallel(added, armedAtOnce, restore);
+      void retry();
       return added;
     },
 
@@ -175,6 +233,7 @@ export function createSessionSubscriptions(
       for (const { stop } of held.values()) stop.abort();
       observer?.watching?.(0, -[...held.values()].filter(({ isKept }) => isKept).length);
       held.clear();
+      unwatched.clear();
     },
   };
 }

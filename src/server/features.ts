@@ -89,6 +89,7 @@ export function createServerProtocol(
     isPrivate,
     quotas,
     log: runtime.log,
+    wait: runtime.wait,
   });
 }
 

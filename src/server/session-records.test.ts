@@ -54,6 +54,13 @@ function createCluster() {
     store,
     bus,
     takeBusAway: (isAway: boolean) => void (isBusAway = isAway),
+    /** Returns what brings it back. */
+    takeSourceAway() {
+      const { source } = memory;
+      const { stat, read } = source;
+      Object.assign(source, { stat: refuse, read: refuse });
+      return () => void Object.assign(source, { stat, read });
+    },
     memory,
     async start(options: Partial<ListenOptions> = {}) {
       const resources = createResources({
@@ -121,6 +128,7 @@ async function until(stream: EventReader, method: string, uri?: string): Promise
 
 const updated = "notifications/resources/updated";
 const listChanged = "notifications/resources/list_changed";
+const refuse = async () => Promise.reject(unavailable("the source is away"));
 
 /** Starts a call on this instance that asks the person, and returns the id of the question. */
 async function ask(instance: WireClient) {
@@ -404,6 +412,54 @@ describe("a session of two instances", () => {
       { news: { body: answer(own.id) } },
     ]);
     expect(published.join()).not.toContain("xxx");
+  });
+
+  it("keeps a subscription whose resource is missing while its stream moves, and announces when it is back", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.ready(session);
+    for (const uri of [a, b]) await one.request(session, "resources/subscribe", { uri });
+    cluster.memory.delete("a");
+    const stream = await other.open(session);
+    await until(stream, updated, b);
+    expect(other.listening.http.counts.sessions).toBe(1);
+    cluster.memory.set("a", "again");
+    await until(stream, updated, a);
+    cluster.memory.set("a", "more");
+    await until(stream, updated, a);
+  });
+
+  it("keeps a subscription whose source is away while its stream moves, and announces what may have been missed", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.ready(session);
+    await one.request(session, "resources/subscribe", { uri: a });
+    const back = cluster.takeSourceAway();
+    const stream = await other.open(session);
+    expect(await until(stream, updated, a)).toEqual([listChanged, `${updated} ${a}`]);
+    back();
+    expect(await until(stream, updated, a)).toEqual([`${updated} ${a}`]);
+    cluster.memory.set("a", "two");
+    await until(stream, updated, a);
+  });
+
+  it("forgets a subscription that is ended while its resource is missing", async () => {
+    const cluster = createCluster();
+    const [one, other] = [await cluster.start(), await cluster.start()];
+    const session = await one.initialize();
+    await one.ready(session);
+    for (const uri of [a, b]) await one.request(session, "resources/subscribe", { uri });
+    cluster.memory.delete("a");
+    const stream = await other.open(session);
+    await until(stream, updated, b);
+    expect((await one.request(session, "resources/unsubscribe", { uri: a })).text).toContain('"result"');
+    expect((await other.request(session, "resources/unsubscribe", { uri: a })).text).toContain('"result"');
+    cluster.memory.set("a", "again");
+    await until(stream, listChanged);
+    cluster.memory.set("b", "two");
+    expect(await until(stream, updated, b)).not.toContain(`${updated} ${a}`);
   });
 
   it("is extended by an instance that does not know when another one wrote its record", async () => {

@@ -1,6 +1,6 @@
 /** Two processes of `pressmark serve`, as on two machines, that share a real PostgreSQL. */
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -207,6 +207,23 @@ describe.skipIf(missing)("two instances with one database", () => {
     expect((await session.end(1)).status).toBe(204);
     await stream.rest();
     await expect(session.request(0, "ping")).rejects.toThrow("404 this session has ended");
+  });
+
+  it("continue a subscription of a file that is missing while the stream moves", async () => {
+    const session = await begin(0);
+    const file = join(project.folder, "docs", "moved.md");
+    writeFileSync(file, "# one\n");
+    const [uri, last] = [uriOf("moved.md"), uriOf("a.md")];
+    for (const each of [uri, last]) await session.request(0, "resources/subscribe", { uri: each });
+    rmSync(file);
+    const stream = await session.listen(1);
+    await until(stream, last);
+    for (const text of ["# two\n", "# three\n"]) {
+      writeFileSync(file, text);
+      await until(stream, uri);
+    }
+    rmSync(file);
+    expect((await session.end(1)).status).toBe(204);
   });
 
   it("record what callers of both read in one log", async () => {
