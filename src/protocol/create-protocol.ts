@@ -180,6 +180,7 @@ export function createProtocol({
         signal: until,
         save: peer.save,
         forward: peer.forward,
+        reread: peer.reread,
         send(wire: WireBytes) {
           quotas?.charge(caller, "bytes", byteLength(wire));
           return peer.send(wire);

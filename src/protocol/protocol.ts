@@ -46,6 +46,8 @@ export interface SessionPeer extends Peer {
   send(wire: WireBytes): void | Promise<void>;
   /** @internal Stores a change for other instances, before the client gets its response. Absent if the session is only here. */
   save?(change: SessionChange): Promise<void>;
+  /** @internal Resumes with what is stored: whether a change was stored is not known. Present with `save`. */
+  reread?(): void;
   /** @internal Passes on a response or cancellation that belongs to no request here: another instance may have it. */
   forward?(body: object): void;
 }

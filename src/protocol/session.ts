@@ -69,7 +69,7 @@ export function createSession(
   const { caller, client } = peer;
   const underWay = new Map<Id, AbortController>();
   const subscriptions = createSessionSubscriptions(offer, { caller, client }, announce);
-  const savedSubscriptions = peer.save ? createSavedSubscriptions(subscriptions, peer.save) : subscriptions;
+  const savedSubscriptions = peer.save ? createSavedSubscriptions(subscriptions, peer) : subscriptions;
   const requestSecret = saved?.requestSecret ?? crypto.randomUUID();
   const requests = createServerRequests(requestSecret);
   let revision: Revision | undefined;
@@ -348,37 +348,54 @@ export function createSession(
 
 type SubscriptionChange = Exclude<SessionChange, { readonly kind: "opened" }>;
 
-/** Stores each change before it is acknowledged. */
-function createSavedSubscriptions(inner: Subscriptions, save: NonNullable<SessionPeer["save"]>): Subscriptions {
+/** Stores each change before it is acknowledged. After a failure, what is stored is read again: it counts. */
+function createSavedSubscriptions(
+  inner: Subscriptions,
+  { save, reread }: Pick<SessionPeer, "save" | "reread">,
+): Subscriptions {
   /** Changes that are being stored, the last of each resource: what other instances have stored lacks them. */
   const unsaved = new Map<string, SubscriptionChange>();
+
+  /** Calls `failed` if the change was perhaps not stored. */
+  async function store(next: SubscriptionChange, failed?: () => void): Promise<void> {
+    try {
+      await save?.(next);
+    } catch (cause) {
+      failed?.();
+      forget(next);
+      reread?.();
+      throw cause;
+    }
+  }
+
+  function forget(next: SubscriptionChange): void {
+    if (unsaved.get(next.uri) === next) unsaved.delete(next.uri);
+  }
 
   async function change(next: SubscriptionChange, apply: () => Promise<void>): Promise<void> {
     unsaved.set(next.uri, next);
     try {
       await apply();
     } finally {
-      if (unsaved.get(next.uri) === next) unsaved.delete(next.uri);
+      forget(next);
     }
   }
 
   return withMembers<Subscriptions>(inner, {
     subscribe(uri, signal) {
       const next = { kind: "subscribed", uri } as const;
+      // An earlier request may have been acknowledged.
+      const isFirst = !inner.has(uri);
       return change(next, async () => {
         await inner.subscribe(uri, signal);
-        if (signal.aborted) return;
-        await save(next).catch((cause: unknown) => {
-          inner.unsubscribe(uri);
-          throw cause;
-        });
+        if (!signal.aborted) await store(next, () => isFirst && inner.unsubscribe(uri));
       });
     },
     unsubscribe(uri) {
       const next = { kind: "unsubscribed", uri } as const;
       return change(next, async () => {
         await inner.unsubscribe(uri);
-        await save(next);
+        await store(next);
       });
     },
     replaceAll(uris) {

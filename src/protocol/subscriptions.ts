@@ -11,6 +11,8 @@ import type { Notice } from "./shape.ts";
 export interface Subscriptions {
   /** Number of subscribed resources, including those that are not watched yet. */
   readonly size: number;
+  /** Whether it is subscribed, or being subscribed. */
+  has(uri: string): boolean;
   /** Starts to announce changes of the list. */
   followList(): void;
   /** Resolves when a list may be sent: every later change is announced. Waits only briefly for the watch. */
@@ -197,6 +199,7 @@ export function createSessionSubscriptions(
       for (const uri of unwatched.keys()) if (!held.has(uri)) size += 1;
       return size;
     },
+    has: (uri) => held.has(uri) || unwatched.has(uri),
 
     followList: () => list.follow(() => resources.watch({ list: true }, { caller, signal: listening.signal })),
     listFollowed: () => list.answering(),

@@ -462,6 +462,40 @@ describe("a session of two instances", () => {
     expect(await until(stream, updated, b)).not.toContain(`${updated} ${a}`);
   });
 
+  it("keeps a subscription when the same one cannot be stored again", async () => {
+    const cluster = createCluster();
+    const one = await cluster.start();
+    const session = await one.initialize();
+    await one.ready(session);
+    const stream = await one.open(session);
+    await one.request(session, "resources/subscribe", { uri: a });
+    cluster.store.takeAway(true);
+    expect((await one.request(session, "resources/subscribe", { uri: a })).text).toContain("the store is away");
+    cluster.memory.set("a", "while the store is away");
+    await until(stream, updated, a);
+    cluster.store.takeAway(false);
+    // Stored before this one, so what is stored was read again.
+    await one.request(session, "resources/subscribe", { uri: b });
+    cluster.memory.set("a", "three");
+    await until(stream, updated, a);
+  });
+
+  it("keeps a subscription whose end cannot be stored", async () => {
+    const cluster = createCluster();
+    const one = await cluster.start();
+    const session = await one.initialize();
+    await one.ready(session);
+    const stream = await one.open(session);
+    await one.request(session, "resources/subscribe", { uri: a });
+    cluster.store.takeAway(true);
+    expect((await one.request(session, "resources/unsubscribe", { uri: a })).text).toContain("the store is away");
+    cluster.store.takeAway(false);
+    // Changes may have been missed in between.
+    await until(stream, updated, a);
+    cluster.memory.set("a", "two");
+    await until(stream, updated, a);
+  });
+
   it("is extended by an instance that does not know when another one wrote its record", async () => {
     const cluster = createCluster();
     const [one, other] = [await cluster.start({ now: () => 0 }), await cluster.start({ now: () => 0 })];

@@ -224,7 +224,7 @@ export function createLegacySessions(
         client,
         signal: controller.signal,
         send: own.send,
-        ...(stored && { save: stored.save, forward: stored.forward }),
+        ...(stored && { save: stored.save, reread: stored.changed, forward: stored.forward }),
       },
       { modern: false, saved: known?.saved },
     );

@@ -29,7 +29,7 @@ interface StoredSession extends Required<Pick<SessionPeer, "save" | "forward">> 
   used(): void;
   /** A stream was opened here. Unless nothing was missed here since the session began or the last stream ended, the client reads everything again. */
   opened(isComplete: boolean): void;
-  /** Another instance may have changed the record. */
+  /** The record may differ from what is here. */
   changed(): void;
 }
 

@@ -240,6 +240,9 @@ describe.skipIf(missing)("two instances with one database", () => {
       for (const each of [token, watching])
         await vi.waitUntil(async () => (await statusOf(at, each)) === 200, { timeout: 30_000 });
     const session = await begin(0);
+    const uri = uriOf("b.md");
+    await session.request(0, "resources/subscribe", { uri });
+    const stream = await session.listen(0);
     await postgres.stop("immediate");
     const modern = {
       jsonrpc: "2.0",
@@ -280,8 +283,10 @@ describe.skipIf(missing)("two instances with one database", () => {
     );
     expect(await sharedHealthOf(instances[0]!, watching)).toEqual([200, "database failing", "bus failing"]);
     expect(await sharedHealthOf(instances[0]!, token)).toEqual([200]);
-    // A session that this instance holds goes on.
+    // A session that this instance holds goes on, with its subscriptions.
     await session.request(0, "ping");
+    for (const method of ["resources/subscribe", "resources/unsubscribe"])
+      await expect(session.request(0, method, { uri })).rejects.toThrow("the database of this server is away");
     const { contents } = await session.request<{ contents: readonly { text: string }[] }>(0, "resources/read", {
       uri: "pressmark://status",
     });
@@ -302,6 +307,7 @@ describe.skipIf(missing)("two instances with one database", () => {
     await postgres.start();
     await vi.waitUntil(async () => (await read(`Bearer ${token}`)).status === 200, { timeout: 30_000 });
     await session.request(1, "ping");
+    await until(stream, uri);
     await vi.waitFor(async () => expect(await sharedHealthOf(instances[0]!)).toEqual([200]), { timeout: 30_000 });
   });
 
