@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
+import { unavailable } from "../errors.ts";
 import type { Call, Change, Relayed, Resources, Watch } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
@@ -53,6 +54,38 @@ function ask(): { readonly call: Call; readonly stop: AbortController } {
 function ears(watch: Watch): { next(): Promise<Change | undefined> } {
   const iterator = watch[Symbol.asyncIterator]();
   return { next: async () => (await iterator.next()).value as Change | undefined };
+}
+
+/** Watches fail until it ends. */
+function createOutage() {
+  const reached = Promise.withResolvers<void>();
+  let isAway = true;
+  let count = 0;
+  const failing =
+    (isFailing: (watched: number) => boolean) =>
+    (resources: Resources): Resources => {
+      let watched = 0;
+      return {
+        ...resources,
+        async watch(filter, call) {
+          if (!isAway || !isFailing((watched += 1))) return resources.watch(filter, call);
+          count += 1;
+          reached.resolve();
+          throw unavailable("the source is away");
+        },
+      };
+    };
+  return {
+    reached: reached.promise,
+    /** Number of watches that failed. */
+    get count() {
+      return count;
+    },
+    wrap: failing(() => true),
+    /** Not the watch that moves, and that of the list. */
+    wrapLooks: failing((watched) => watched > 2),
+    end: () => void (isAway = false),
+  };
 }
 
 const updated = (uri: string): Change => ({ kind: "updated", uri });
@@ -151,6 +184,56 @@ describe("reloadable resources", () => {
     expect(await heard.next()).toEqual(updated("a://x"));
     memory.set("other", "2");
     expect(await heard.next()).toEqual(updated("a://other"));
+    await pressmark.close();
+  });
+
+  it("moves a watch later, if a source was away when it changed, and announces what may have been missed", async () => {
+    const { call } = ask();
+    const memory = createMemory({ x: "1" });
+    const pressmark = createReloadableResources(build([mount("a", memory)]), runtime);
+    const both = ears(await pressmark.watch({ list: true, uris: ["a://x"] }, call));
+    const outage = createOutage();
+    await pressmark.swap(build([mount("a", memory)], outage.wrap));
+    // Moved in vain: another change of the config meanwhile changes nothing.
+    await pressmark.swap(build([mount("a", memory)], outage.wrap));
+    outage.end();
+    expect([await both.next(), await both.next()]).toEqual([listChanged, updated("a://x")]);
+    memory.set("x", "2");
+    expect(await both.next()).toEqual(updated("a://x"));
+    await pressmark.close();
+  });
+
+  it("still watches what was gone when it changed, if its source is away when it is back", async () => {
+    const { call } = ask();
+    const memory = createMemory({ x: "1" });
+    const pressmark = createReloadableResources(build([mount("a", memory)]), runtime);
+    const one = ears(await pressmark.watch({ uris: ["a://x"] }, call));
+    memory.delete("x");
+    expect(await one.next()).toEqual(updated("a://x"));
+    const outage = createOutage();
+    await pressmark.swap(build([mount("a", memory)], outage.wrapLooks));
+    await outage.reached;
+    memory.set("x", "2");
+    outage.end();
+    expect(await one.next()).toEqual(updated("a://x"));
+    memory.set("x", "3");
+    expect(await one.next()).toEqual(updated("a://x"));
+    await pressmark.close();
+  });
+
+  it("gives up a watch whose caller leaves before its source is back", async () => {
+    const { call, stop } = ask();
+    const clock = createClock();
+    const memory = createMemory({ x: "1" });
+    const pressmark = createReloadableResources(build([mount("a", memory)]), clock.runtime);
+    for (const filter of [{ uris: ["a://x"] }, { list: true }]) await pressmark.watch(filter, call);
+    const outage = createOutage();
+    await pressmark.swap(build([mount("a", memory)], outage.wrap));
+    await clock.advance(10_000);
+    expect(outage.count).toBe(2 * 4);
+    stop.abort();
+    await clock.advance(60_000);
+    expect([outage.count, clock.waiting]).toEqual([2 * 4, 0]);
     await pressmark.close();
   });
 

@@ -57,6 +57,9 @@ interface HeldRelayedWatch {
 const lingerMs = 1500;
 /** Number of watches that move concurrently. */
 const movesAtOnce = 16;
+/** Delays between attempts to watch what could not be watched. */
+const firstRetryMs = 1000;
+const longestRetryMs = 30_000;
 const listChanged: Change = { kind: "list-changed" };
 const keyOf = (change: Change) => (change.kind === "updated" ? change.uri : listChanged);
 
@@ -68,6 +71,9 @@ export function createReloadableResources(
   const relayedWatches = new Set<HeldRelayedWatch>();
   const leaving = new Set<Promise<void>>();
   const closing = new AbortController();
+  /** Watches that could not move, for example because a source was away. They have missed changes. */
+  const behind = new Set<Held>();
+  let isRetrying = false;
   let current = first;
   let swapping: Promise<void> = Promise.resolve();
 
@@ -75,14 +81,8 @@ export function createReloadableResources(
   async function settle(watch: Held): Promise<Stay> {
     for (;;) {
       const at = current;
-      const leave = new AbortController();
+      const leave = leaveOf(watch);
       const { caller } = watch.call;
-      const stop = () => leave.abort();
-      watch.ended.signal.addEventListener("abort", stop, { once: true });
-      leave.signal.addEventListener("abort", () => watch.ended.signal.removeEventListener("abort", stop), {
-        once: true,
-      });
-      if (watch.ended.signal.aborted) stop();
       try {
         const changes = await at.resources.watch(watch.filter, { caller, signal: leave.signal });
         if (at === current) {
@@ -90,9 +90,10 @@ export function createReloadableResources(
           return { at, uris: changes.uris, unwatched: changes.unwatched, leave };
         }
       } catch (cause) {
+        leave.abort();
         if (at === current || watch.ended.signal.aborted) throw cause;
       }
-      stop();
+      leave.abort();
     }
   }
 
@@ -112,13 +113,16 @@ export function createReloadableResources(
     const stay = await settle(watch).catch((cause: unknown): Stay => {
       // The watch stays, for when its resources can be watched again.
       if (toResourceError(cause).kind !== "unsupported") throw cause;
-      return { at: current, uris: [], leave: new AbortController() };
+      return { at: current, uris: [], leave: leaveOf(watch) };
     });
     watch.stay = stay;
-    watch.past.add(before);
+    const isLate = behind.delete(watch);
+    // The build of a late one has been closed.
+    if (isLate) before.leave.abort();
+    else watch.past.add(before);
     if (watch.filter.list) watch.reader.push(listChanged);
     for (const uri of watch.filter.uris ?? [])
-      if (before.at.answersFor(uri) !== stay.at.answersFor(uri)) watch.reader.push({ kind: "updated", uri });
+      if (isLate || before.at.answersFor(uri) !== stay.at.answersFor(uri)) watch.reader.push({ kind: "updated", uri });
     const absent = (watch.filter.uris ?? []).filter((uri) => !stay.uris.includes(uri));
     if (absent.length > 0) void awaitReturn(watch, stay, absent);
   }
@@ -133,33 +137,55 @@ export function createReloadableResources(
       for (const uri of back.uris) watch.reader.push({ kind: "updated", uri });
       missing = missing.filter((uri) => !back.uris.includes(uri));
     }
-    try {
-      const changes = await at.resources.watch({ list: true }, call);
-      // It may have returned before the list was watched.
-      await look();
-      for await (const _ of changes) {
-        if (missing.length > 0) await look();
-        if (missing.length === 0) return;
+    for (let delayMs = firstRetryMs; !leave.signal.aborted; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
+      const attempt = new AbortController();
+      try {
+        const signal = AbortSignal.any([leave.signal, attempt.signal]);
+        const changes = await at.resources.watch({ list: true }, { ...call, signal });
+        // It may have returned before the list was watched.
+        await look();
+        for await (const _ of changes) {
+          if (missing.length > 0) await look();
+          if (missing.length === 0) return;
+        }
+      } catch {
+        // Its source may be away. If the stay has ended, the next one looks again.
+      } finally {
+        attempt.abort();
       }
-    } catch {
-      // The stay has ended; the next one looks again.
+      await wait(delayMs, leave.signal).catch(() => undefined);
     }
   }
 
-  async function moveAll(): Promise<void> {
-    const waiting = [...held];
+  async function moveAll(watches: Iterable<Held>): Promise<void> {
+    const waiting = [...watches];
     async function next(): Promise<void> {
       for (let watch = waiting.pop(); watch; watch = waiting.pop()) {
         const each = watch;
         each.moved = each.moved
           .then(() => move(each))
           .catch((cause: unknown) => {
-            if (!each.ended.signal.aborted) log("error", "a watch could not move to the new config", { cause });
+            if (each.ended.signal.aborted) return;
+            if (!behind.has(each)) log("error", "a watch could not move to the new config yet", { cause });
+            behind.add(each);
           });
         await each.moved;
       }
     }
     await Promise.all(Array.from({ length: movesAtOnce }, next));
+    void retry();
+  }
+
+  async function retry(): Promise<void> {
+    if (isRetrying) return;
+    isRetrying = true;
+    for (let delayMs = firstRetryMs; behind.size > 0 && !closing.signal.aborted;) {
+      await wait(delayMs, closing.signal).catch(() => undefined);
+      const before = behind.size;
+      await moveAll(behind);
+      delayMs = behind.size < before ? firstRetryMs : Math.min(delayMs * 2, longestRetryMs);
+    }
+    isRetrying = false;
   }
 
   /** Watches tools and prompts in the current build. Others may be visible there, so both lists count as changed. */
@@ -206,6 +232,7 @@ export function createReloadableResources(
       "abort",
       () => {
         held.delete(watch);
+        behind.delete(watch);
         void watch.reader.return();
         call.signal.removeEventListener("abort", end);
       },
@@ -284,7 +311,7 @@ export function createReloadableResources(
     swap(next) {
       const before = current;
       current = next;
-      swapping = swapping.then(moveAll);
+      swapping = swapping.then(() => moveAll(held));
       for (const watch of relayedWatches) void settleRelayed(watch, true);
       const left = swapping.then(() => depart(before)).finally(() => leaving.delete(left));
       leaving.add(left);
@@ -302,6 +329,16 @@ export function createReloadableResources(
       await current.close();
     },
   };
+}
+
+/** Aborted when the watch ends, or leaves the build. */
+function leaveOf({ ended }: Held): AbortController {
+  const leave = new AbortController();
+  const stop = () => leave.abort();
+  ended.signal.addEventListener("abort", stop, { once: true });
+  leave.signal.addEventListener("abort", () => ended.signal.removeEventListener("abort", stop), { once: true });
+  if (ended.signal.aborted) stop();
+  return leave;
 }
 
 async function pumpRelayed(changes: AsyncIterable<RelayedKind>, { reader }: HeldRelayedWatch): Promise<void> {
