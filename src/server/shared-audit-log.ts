@@ -10,6 +10,8 @@ interface SharedAuditOptions extends AuditOptions {
 }
 
 export const auditName = "audit";
+/** Of a typical entry. */
+const entryBytes = 200;
 /** About what the files of a single server hold. */
 const defaultEntries = 500_000;
 /** The log is cut after this many entries of this instance, so that most writes need no other statement. */
@@ -34,7 +36,7 @@ export function createSharedAuditLog(options: SharedAuditOptions): AuditLog {
       if (untrimmed < Math.min(trimEvery, maxEntries)) return;
       untrimmed = 0;
       // It is tried again later; the entries are stored.
-      await store.trim(auditName, maxEntries).catch(() => undefined);
+      await store.trim(auditName, { entries: maxEntries, bytes: maxEntries * entryBytes }).catch(() => undefined);
     },
   });
 }

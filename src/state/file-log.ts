@@ -13,7 +13,7 @@ import {
 import { createInterface } from "node:readline";
 import { lastingFailure, unavailable } from "../errors.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
-import type { RecordValue } from "./store.ts";
+import type { KeptEntries, RecordValue } from "./store.ts";
 
 const newline = 10;
 
@@ -70,7 +70,7 @@ export async function* readEntries(file: string): AsyncGenerator<RecordValue> {
 }
 
 /** The caller holds the lock of the file. */
-export function trimEntries(file: string, keep: number): void {
+export function trimEntries(file: string, { entries: maxEntries, bytes: maxBytes }: KeptEntries): void {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -80,9 +80,15 @@ export function trimEntries(file: string, keep: number): void {
   }
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   const entries = lines.flatMap((line, index) => (line === "" ? [] : parse(line, file, index + 1)));
-  if (entries.length <= keep) return;
-  const kept = entries.slice(entries.length - keep);
-  writeFileAtomically(file, kept.map((entry) => `${JSON.stringify([entry])}\n`).join(""));
+  let first = entries.length;
+  const kept: string[] = [];
+  for (let bytes = 0; first > 0 && kept.length < maxEntries; first -= 1) {
+    const entry = JSON.stringify(entries[first - 1]);
+    bytes += Buffer.byteLength(entry);
+    if (bytes > maxBytes) break;
+    kept.push(`[${entry}]\n`);
+  }
+  if (first > 0) writeFileAtomically(file, kept.toReversed().join(""));
 }
 
 function isWhole(line: string): boolean {

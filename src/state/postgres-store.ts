@@ -2,7 +2,7 @@
 import type { Runtime } from "../runtime.ts";
 import { checkKey, checkName } from "./check-key.ts";
 import type { SharedDatabase, SqlParameter } from "./database.ts";
-import type { PutOptions, RecordValue, Store, StoredRecord } from "./store.ts";
+import type { KeptEntries, PutOptions, RecordValue, Store, StoredRecord } from "./store.ts";
 
 export interface PostgresStoreOptions {
   readonly database: SharedDatabase;
@@ -15,7 +15,18 @@ interface RecordRow {
   readonly version: number;
 }
 
+/** The newest entries of a log before a number. */
+interface CountedPage {
+  /** The newest that is beyond the limits. */
+  readonly beyond: number | null;
+  readonly first: number | null;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
 const pageSize = 500;
+/** Entries of a log that one statement counts. */
+const countedAtOnce = 50_000;
 /** How often expired rows are removed, and how many in one statement. Until then they are ignored. */
 const purgeMs = 60_000;
 const purgedAtOnce = 10_000;
@@ -40,6 +51,13 @@ const putSql = withNotify(insert);
 const createSql = withNotify(`${insert} where not ${isCurrent}`);
 const replaceSql = withNotify(`update records set (value, version, expires) = (${stored})
   where kind = $1 and key = $2 and version::text = $6 and ${isCurrent}`);
+
+const countSql = `
+  select max(number) filter (where entries > $3 or bytes > $4) as beyond, min(number) as first,
+    count(*) as entries, coalesce(max(bytes), 0)::double precision as bytes
+  from (select number, row_number() over newer as entries, sum(size) over newer as bytes
+    from (select number, octet_length(value::text) as size from logs where log = $1 and number < $2 order by number desc limit ${countedAtOnce}) as page
+    window newer as (order by number desc rows unbounded preceding)) as counted`;
 
 /** The channel on which changed kinds are announced. Channels belong to the whole database, so the name contains the schema. */
 export function recordsChannel(schema: string): string {
@@ -99,6 +117,29 @@ export function createPostgresStore({ database, runtime }: PostgresStoreOptions)
       );
       if ((row?.removed ?? 0) < purgedAtOnce) return;
     }
+  }
+
+  /** The number of the newest entry that is not kept. Counts from the newest, a limited number in one statement, because its time is limited. */
+  async function lastBeyond(
+    log: string,
+    { entries: maxEntries, bytes: maxBytes }: KeptEntries,
+  ): Promise<number | undefined> {
+    let [entries, bytes] = [0, 0];
+    for (let before = Number.MAX_SAFE_INTEGER; !closing.signal.aborted;) {
+      const [page]: readonly CountedPage[] = await database.query<CountedPage>(countSql, [
+        log,
+        before,
+        maxEntries - entries,
+        maxBytes - bytes,
+      ]);
+      if (!page || page.first === null) return undefined;
+      if (page.beyond !== null) return page.beyond;
+      if (page.entries < countedAtOnce) return undefined;
+      entries += page.entries;
+      bytes += page.bytes;
+      before = page.first;
+    }
+    return undefined;
   }
 
   return {
@@ -165,13 +206,10 @@ export function createPostgresStore({ database, runtime }: PostgresStoreOptions)
       }
     },
 
-    async trim(log, keep) {
+    async trim(log, keep, signal) {
       checkName(log);
-      const [last] = await database.query<{ number: number }>(
-        "select number from logs where log = $1 order by number desc offset $2 limit 1",
-        [log, keep],
-      );
-      if (!last) return;
+      const last = await lastBeyond(log, keep);
+      if (last === undefined) return;
       // Several statements, because the time of one is limited.
       for (let removed = purgedAtOnce; removed === purgedAtOnce && !closing.signal.aborted;) {
         const [row] = await database.query<{ removed: number }>(
@@ -179,9 +217,10 @@ export function createPostgresStore({ database, runtime }: PostgresStoreOptions)
              delete from logs where log = $1 and number = any(array(
                select number from logs where log = $1 and number <= $2 order by number limit ${purgedAtOnce})) returning 1)
            select count(*) as removed from gone`,
-          [log, last.number],
+          [log, last],
         );
         removed = row?.removed ?? 0;
+        if (signal?.aborted) return;
       }
     },
 

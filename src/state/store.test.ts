@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { byteLength } from "../lib/byte-length.ts";
 import { compareKeys } from "./check-key.ts";
 import { createFileStore } from "./file-store.ts";
 import { migrate } from "./migrate.ts";
@@ -71,7 +72,11 @@ const step = fc.oneof(
   fc.record({ does: fc.constant("put" as const), kind, key, value, condition }),
   fc.record({ does: fc.constant("remove" as const), kind, key }),
   fc.record({ does: fc.constant("append" as const), log: kind, entries: fc.array(value, { maxLength: 4 }) }),
-  fc.record({ does: fc.constant("trim" as const), log: kind, keep: fc.nat(5) }),
+  fc.record({
+    does: fc.constant("trim" as const),
+    log: kind,
+    keep: fc.record({ entries: fc.nat(5), bytes: fc.nat(100) }),
+  }),
 );
 
 for (const { name, skip, prepare } of engines)
@@ -95,7 +100,10 @@ for (const { name, skip, prepare } of engines)
             }
             if (each.does === "trim") {
               await one.trim(nameOf(each.log), each.keep);
-              logs.set(each.log, (logs.get(each.log) ?? []).toReversed().slice(0, each.keep).toReversed());
+              const { entries, bytes } = each.keep;
+              let kept = (logs.get(each.log) ?? []).slice(-Math.max(1, entries)).slice(entries === 0 ? 1 : 0);
+              while (byteLength(kept.map((entry) => JSON.stringify(entry))) > bytes) kept = kept.slice(1);
+              logs.set(each.log, kept);
               continue;
             }
             const id = `${each.kind} ${each.key}`;
@@ -226,8 +234,25 @@ for (const { name, skip, prepare } of engines)
         if (seen.length === 10) await store.append("audit", [{ n: 1203 }]);
       }
       expect(seen.slice(0, 1203)).toEqual(entries.map(({ n }) => n));
-      await store.trim("audit", 2);
+      await store.trim("audit", { entries: 2, bytes: 1000 });
       expect(await entriesOf(store, "audit")).toEqual([{ n: 1202 }, { n: 1203 }]);
+    });
+
+    it("trims a log to a number of bytes of JSON in UTF-8", async () => {
+      const create = await prepare();
+      const store = create();
+      const entries = ["前の記録", "a\0b", "\ud800", "last"].map((text) => ({ text }));
+      const sizes = entries.map((entry) => Buffer.byteLength(JSON.stringify(entry)));
+      await store.append("audit", entries);
+      await store.append("other", entries);
+      for (const first of [0, 1, 2, 3]) {
+        const bytes = sizes.slice(first).reduce((sum, size) => sum + size, 0);
+        await store.trim("audit", { entries: 10, bytes });
+        expect(await entriesOf(store, "audit")).toEqual(entries.slice(first));
+        await store.trim("audit", { entries: 10, bytes: bytes - 1 });
+        expect(await entriesOf(store, "audit")).toEqual(entries.slice(first + 1));
+      }
+      expect(await entriesOf(store, "other")).toEqual(entries);
     });
 
     it("refuses keys that cannot be stored everywhere", async () => {

@@ -17,6 +17,13 @@ export interface PutOptions {
   readonly expiresInMs?: number;
 }
 
+/** How much of a log is kept. */
+export interface KeptEntries {
+  readonly entries: number;
+  /** Of all entries together, as JSON in UTF-8. */
+  readonly bytes: number;
+}
+
 /**
  * Kinds and logs are names of this program (`sets`, `tokens`, `sessions`, …), keys any text that `checkKey` accepts. A change that was acknowledged is seen by every later
  * call in every instance, and survives a crash. Every failure is a ResourceError; "unavailable" if the store cannot be reached: then it is not
@@ -34,8 +41,11 @@ export interface Store {
   append(log: string, entries: readonly RecordValue[]): Promise<void>;
   /** The entries of a log, oldest first, a page at a time. */
   read(log: string): AsyncIterable<RecordValue>;
-  /** Removes the oldest entries beyond this number. */
-  trim(log: string, keep: number): Promise<void>;
+  /**
+   * Removes the oldest entries until at most these are left. What is added meanwhile stays. Once the signal is aborted, it may leave some more, for
+   * the next time.
+   */
+  trim(log: string, keep: KeptEntries, signal?: AbortSignal): Promise<void>;
   /**
    * Resolves once armed. Then `changed` is called after every change of the kind by any instance, and whenever changes may have been
    * missed, until the signal is aborted. Several changes may be one call.
