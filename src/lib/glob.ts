@@ -20,7 +20,8 @@ export class GlobError extends Error {
   override readonly name = "GlobError";
 }
 
-const maxLength = 1024;
+/** Of a pattern. */
+export const maxGlobLength = 1024;
 
 /** Whether a text is a pattern. */
 export function isGlob(text: string): boolean {
@@ -41,8 +42,8 @@ export function createGlobUnion(patterns: readonly string[]): Glob {
 }
 
 function parse(pattern: string): readonly GlobPart[] {
-  if (pattern.length > maxLength)
-    throw new GlobError(`a pattern has at most ${maxLength} characters; use a shorter one, or several`);
+  if (pattern.length > maxGlobLength)
+    throw new GlobError(`a pattern has at most ${maxGlobLength} characters; use a shorter one, or several`);
   const parsed = parseGlob(pattern.normalize("NFC"));
   if (parsed === undefined)
     throw new GlobError("its braces are nested too deeply; write the alternatives side by side");

@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestStore } from "../state/test-store.ts";
 import { type AuditEntry, createAuditLog, readAuditLog } from "./audit-log.ts";
+import { createAuditUriFilter, toAuditEntry } from "./audit-entry.ts";
 import { createSharedAuditLog, readSharedAuditLog } from "./shared-audit-log.ts";
 
 const folders: string[] = [];
@@ -79,6 +81,65 @@ describe.each(kinds)("an audit log $name", ({ open, more }) => {
     expect(JSON.stringify(found)).not.toContain("secret-plan");
     expect(found).toMatchObject([{ uri: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), query: "給与" }]);
   });
+
+  it("stores long texts without their middle, and says how long they were", async () => {
+    const { create, entries } = open();
+    const audit = create({ queries: true });
+    const long = `docs://${"資料/".repeat(9000)}secret.txt`;
+    const longest = "docs://".padEnd(2048, "x");
+    audit.write({ what: "read", outcome: "missing", uri: long, caller: "a".repeat(3000), detail: "d".repeat(5000) });
+    audit.write({ what: "search", outcome: "allowed", query: long });
+    audit.write({ what: "read", outcome: "missing", uri: longest });
+    audit.write({ what: "watch", outcome: "allowed", uris: ["docs://a", long, "docs://b"] });
+    await audit.close();
+    const found = await entries();
+    const whole = { bytes: Buffer.byteLength(long), sha256: createHash("sha256").update(long).digest("hex") };
+    const shown = expect.stringMatching(/^docs:\/\/[資料/]{600,700}…[資料/]{150,250}secret\.txt$/);
+    expect(found).toMatchObject([
+      { uri: shown, cut: { uri: whole, caller: { bytes: 3000 }, detail: { bytes: 5000 } } },
+      { query: shown, cut: { query: whole } },
+      { uri: longest },
+      { uris: ["docs://a", "docs://b"] },
+      { uri: shown, cut: { uri: whole } },
+    ]);
+    for (const { uri = "", caller = "", detail = "", query = "" } of found)
+      expect(Math.max(...[uri, caller, detail, query].map((text) => Buffer.byteLength(text)))).toBeLessThanOrEqual(
+        2048,
+      );
+    expect(found[2]).not.toHaveProperty("cut");
+  });
+
+  it("has several URIs in entries of limited size", async () => {
+    const { create, entries } = open();
+    const audit = create({});
+    const uris = Array.from(
+      { length: 200 },
+      (_each, number) => `docs://${number}/${"x".repeat(number < 100 ? 2 : 1000)}`,
+    );
+    audit.write({ what: "watch", outcome: "allowed", uris });
+    await audit.close();
+    const found = await entries();
+    expect(found.flatMap((entry) => entry.uris ?? [])).toEqual(uris);
+    expect(found.map((entry) => entry.uris?.length).slice(0, 3)).toEqual([100, 8, 8]);
+  });
+});
+
+it("finds entries by URI, also by one of several and by one that was cut", () => {
+  const long = `docs://a/${"b".repeat(2000)}/c[1].txt?x=${"y".repeat(1000)}`;
+  const cut = toAuditEntry("", { what: "read", outcome: "missing", uri: long }, {});
+  const finds = (text: string, entry: Partial<AuditEntry> = cut) => createAuditUriFilter(text)(entry);
+  expect(["docs://a/b", "**/secrets/**", long].map((text) => finds(text, { uri: "docs://a/b" }))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(["docs://b", "docs://*"].map((text) => finds(text, { uris: ["docs://a", "docs://b"] }))).toEqual([true, true]);
+  expect(finds("docs://c", { uris: ["docs://a", "docs://b"] })).toBe(false);
+  expect(finds("**", {})).toBe(false);
+  // What the missing middle may contain.
+  expect([long, "docs://a/**", "**/secrets/**", "**"].map((text) => finds(text))).toEqual([true, true, true, true]);
+  expect([`${long}z`, "docs://b/**", "docs://a/b"].map((text) => finds(text))).toEqual([false, false, false]);
+  expect(() => createAuditUriFilter(`docs://${"x".repeat(2000)}*`)).toThrow("at most 1024 characters");
 });
 
 it("is a file that only the user can read", async () => {

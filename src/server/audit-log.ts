@@ -4,6 +4,7 @@ import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, stat } from "n
 import { join } from "node:path";
 import { parseJson } from "../lib/parse-json.ts";
 import type { Runtime } from "../runtime.ts";
+import { toAuditEntries, toAuditEntry } from "./audit-entry.ts";
 
 /** What happened. Absent members are unknown or do not apply. */
 export interface AuditEvent {
@@ -14,6 +15,8 @@ export interface AuditEvent {
   readonly outcome: "allowed" | "denied" | "missing" | "failed";
   /** Hashed if the config says so. */
   readonly uri?: string;
+  /** Several instead of one. */
+  readonly uris?: readonly string[];
   /** Number of the rule that decided, from 1. */
   readonly rule?: number;
   readonly bytes?: number;
@@ -25,8 +28,16 @@ export interface AuditEvent {
 
 export interface AuditEntry extends AuditEvent {
   readonly time: string;
+  /** The members that are stored without their middle because they were longer than 2 KiB: the size in UTF-8 and the SHA-256 of the whole text. */
+  readonly cut?: Partial<Record<"caller" | "uri" | "query" | "detail", CutAuditText>>;
   /** The instance that wrote it, if several share the log. */
   readonly instance?: string;
+}
+
+interface CutAuditText {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
 }
 
 export interface AuditOptions {
@@ -100,7 +111,7 @@ export function createAuditLog({
 
 /** Collects entries, and stores them together. */
 export function createAuditSink(options: AuditSinkOptions): AuditLog {
-  const { append, retryMs, hashUris = false, queries = false, runtime } = options;
+  const { append, retryMs, runtime } = options;
   let waiting: AuditEntry[] = [];
   /** Events that could not be recorded, and of which the log does not tell yet. */
   let lost = 0;
@@ -159,15 +170,14 @@ export function createAuditSink(options: AuditSinkOptions): AuditLog {
   }
 
   return {
-    write({ uri, query, ...event }) {
+    write(event) {
       if (waiting.length >= maxWaiting) {
         lost += 1;
         return;
       }
       const time = new Date(runtime.now()).toISOString();
-      const shownUri =
-        uri === undefined || !hashUris ? uri : `sha256:${createHash("sha256").update(uri).digest("hex")}`;
-      waiting.push({ time, ...event, uri: shownUri, query: queries ? query : undefined });
+      if (event.uris === undefined) waiting.push(toAuditEntry(time, event, options));
+      else waiting.push(...toAuditEntries(time, event, options));
       flushIn(flushMs);
     },
     async close() {

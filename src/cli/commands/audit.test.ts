@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createStand, type Stand } from "../test-command.ts";
@@ -5,15 +6,16 @@ import { auditFolder, createAuditLog } from "../../server/audit-log.ts";
 
 let stand: Stand;
 
+const stateFolder = () => join(stand.folder, "..", "state", "pressmark");
+const runtime = { now: () => 1_800_000_000_000, log: () => undefined };
+
 beforeEach(async () => {
   stand = createStand();
   stand.write(
     "team.yaml",
     "mounts:\n  docs: { source: file, root: . }\ncallers: { aki: {} }\nserver: { audit: true }\n",
   );
-  const state = join(stand.folder, "..", "state", "pressmark");
-  const runtime = { now: () => 1_800_000_000_000, log: () => undefined };
-  const audit = createAuditLog({ folder: auditFolder(state, join(stand.folder, "team.yaml")), runtime });
+  const audit = createAuditLog({ folder: auditFolder(stateFolder(), join(stand.folder, "team.yaml")), runtime });
   audit.write({ what: "read", caller: "aki", outcome: "allowed", uri: "docs://手順.md", rule: 1, bytes: 5 });
   audit.write({ what: "read", caller: "bo", outcome: "denied", uri: "docs://secrets/key" });
   audit.write({ what: "search", caller: "chie", outcome: "allowed", count: 1 });
@@ -43,6 +45,22 @@ it("filters by caller, URI, outcome and time", async () => {
     out: "",
     err: expect.stringContaining("nothing is recorded"),
   });
+});
+
+it("finds and shows one of several URIs, and a long one of which a part is stored", async () => {
+  const long = `docs://archive/${"x".repeat(3000)}/plan.md`;
+  const audit = createAuditLog({ folder: auditFolder(stateFolder(), join(stand.folder, "team.yaml")), runtime });
+  audit.write({ what: "watch", caller: "bo", outcome: "allowed", uris: ["docs://a b", "docs://plan.md"] });
+  audit.write({ what: "read", caller: "bo", outcome: "missing", uri: long });
+  await audit.close();
+  const several = "2027-01-15T08:00:00.000Z  allowed  bo  watch  2 URIs: docs://a b docs://plan.md\n";
+  const part = `${long.slice(0, 1536)}…${long.slice(-509)}`;
+  const sha256 = createHash("sha256").update(long).digest("hex");
+  const cut = `2027-01-15T08:00:00.000Z  missing  bo  read  ${part}, cut from ${long.length} bytes, SHA-256 ${sha256}\n`;
+  expect((await run("--uri", "docs://plan.md")).out).toBe(several);
+  expect((await run("--uri", "**/plan.md")).out).toBe(several + cut);
+  expect((await run("--uri", long)).out).toBe(cut);
+  expect((await run("--uri", "docs://archive/**")).out).toBe(cut);
 });
 
 it("contains created and revoked tokens, not the tokens", async () => {

@@ -1,5 +1,4 @@
 /** `pressmark audit`: shows who read what, from the audit log of a server. */
-import { createGlob } from "../../lib/glob.ts";
 import type { AuditEntry } from "../../server/audit-log.ts";
 import { defineCommand, flag, oneOf, textFlag, valueFlag } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
@@ -24,14 +23,15 @@ export default defineCommand({
   },
   async run({ flags }, world) {
     const { certainServerOf, findConfigState, withShared } = await import("../config-state.ts");
+    const { createAuditUriFilter } = await import("../../server/audit-entry.ts");
     const { readAudit } = await import("../../server/open-audit-log.ts");
     const { origin, state, file } = await findConfigState(flags.config, world);
-    const pattern = flags.uri === undefined ? undefined : createGlob(flags.uri);
-    const isWanted = ({ caller, outcome, uri, time }: AuditEntry) =>
+    const isAbout = flags.uri === undefined ? undefined : createAuditUriFilter(flags.uri);
+    const isWanted = (entry: AuditEntry) => hasMembers(entry) && (isAbout?.(entry) ?? true);
+    const hasMembers = ({ caller, outcome, time }: AuditEntry) =>
       (flags.caller === undefined || caller === flags.caller) &&
       (flags.outcome === undefined || outcome === flags.outcome) &&
-      (flags.since === undefined || Date.parse(time) >= flags.since) &&
-      (pattern === undefined || (uri !== undefined && pattern.matches(uri)));
+      (flags.since === undefined || Date.parse(time) >= flags.since);
     let count = 0;
     await withShared({ server: await certainServerOf(origin, state, world), file }, world, async (shared) => {
       for await (const entry of await readAudit({ stateFolder: state, config: file, shared })) {
@@ -53,14 +53,18 @@ function lineOf({
   instance,
   outcome,
   uri,
+  uris = [],
   query,
   detail,
   bytes,
   count,
   rule,
+  cut,
 }: AuditEntry): string {
   const more = [
     uri === undefined ? undefined : plain(uri),
+    cut?.uri && `cut from ${cut.uri.bytes} bytes, SHA-256 ${plain(cut.uri.sha256)}`,
+    uris.length === 0 ? undefined : `${uris.length} URIs: ${uris.map((each) => plain(each)).join(" ")}`,
     query === undefined ? undefined : JSON.stringify(query),
     detail === undefined ? undefined : plain(detail),
     bytes === undefined ? undefined : `${bytes} bytes`,
