@@ -62,7 +62,7 @@ export interface VerifierContext {
   /** The machine that a request comes from, for limits. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Called when a person signs in on a page, with undefined if they may not. */
-  readonly signedIn?: (caller: string | undefined, address: string) => void;
+  readonly signedIn?: (caller: string | undefined, address: string) => Promise<void> | undefined;
   /** Called when a caller has allowed a client to act for them. */
   readonly allowed?: (caller: string, client: string) => void;
   readonly stateFolder: string;

@@ -11,6 +11,10 @@ const tailBytes = maxTextBytes - headBytes - Buffer.byteLength(ellipsis);
 /** URIs that one entry of several has. */
 const maxGroup = 100;
 const maxGroupBytes = 8192;
+/** About what an entry has besides its texts. */
+const fixedBytes = 150;
+/** What it says of a text that is cut. */
+const cutBytes = 110;
 
 type CutName = keyof NonNullable<AuditEntry["cut"]>;
 const cutNames: readonly CutName[] = ["caller", "uri", "query", "detail"];
@@ -78,6 +82,18 @@ function withoutMiddle(bytes: Buffer): string {
   while (isInside(end)) end -= 1;
   while (isInside(begin)) begin += 1;
   return `${bytes.toString("utf8", 0, end)}${ellipsis}${bytes.toString("utf8", begin)}`;
+}
+
+/** About the size of its JSON. */
+export function auditEntryBytes({ caller = "", uri = "", uris, query = "", detail = "", cut }: AuditEntry): number {
+  let bytes = fixedBytes + textBytes(caller) + textBytes(uri) + textBytes(query) + textBytes(detail);
+  if (uris) for (const each of uris) bytes += textBytes(each) + 3;
+  return cut ? bytes + Object.keys(cut).length * cutBytes : bytes;
+}
+
+/** Of short texts the characters: most have one byte, and this is done for every read. */
+function textBytes(text: string): number {
+  return text.length < 100 ? text.length : Buffer.byteLength(text);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -153,7 +153,7 @@ it("is a file that only the user can read", async () => {
 it("has the newest entries of all instances, as many as configured", async () => {
   const store = createTestStore();
   const logs = ["one", "two"].map((instance) =>
-    createSharedAuditLog({ shared: { instance, store }, runtime, maxEntries: 10 }),
+    createSharedAuditLog({ shared: { instance, store }, runtime, maxBytes: 2000 }),
   );
   for (let count = 0; count < 40; count++) {
     const log = logs[count % 2]!;
@@ -176,7 +176,7 @@ it("has no more than that if instances are started often and each writes little"
     "audit",
     Array.from({ length: 20_010 }, (_each, count) => ({ ...entry, count })),
   );
-  const log = createSharedAuditLog({ shared: { instance: "one", store }, runtime, maxEntries: 20_000 });
+  const log = createSharedAuditLog({ shared: { instance: "one", store }, runtime, maxBytes: 4_000_000 });
   log.write({ what: "search", outcome: "allowed" });
   await log.close();
   const found = await allOf(readSharedAuditLog(store));
@@ -201,7 +201,7 @@ function openWithoutStore() {
 }
 
 describe("a shared audit log whose store is away", () => {
-  const failed = "the audit log cannot be written yet; up to 10000 events are kept until it can";
+  const failed = "the audit log cannot be written yet; up to 10000 events (16 MiB) are kept until it can";
 
   it("keeps what happens, and says once when it begins and when it ends", async () => {
     const { store, audit, entries } = openWithoutStore();
@@ -222,10 +222,53 @@ describe("a shared audit log whose store is away", () => {
     for (let count = 0; count < 10_005; count++) audit.write({ what: "read", outcome: "allowed", count });
     store.takeAway(false);
     await audit.close();
-    expect(logged).toEqual(["5 events are missing in the audit log"]);
+    expect(logged).toEqual([failed, "the audit log is written again; 5 events are missing"]);
     const found = await entries();
     expect(found).toHaveLength(10_001);
     expect(found.at(-1)).toMatchObject({ what: "config", detail: "5 events could not be recorded" });
+  });
+
+  it("says whose events are missing, and lets nobody wait", async () => {
+    const { store, audit, entries } = openWithoutStore();
+    audit.write({ what: "read", outcome: "allowed", caller: "aki" });
+    await vi.waitFor(() => expect(logged).toEqual([failed]));
+    const waits = Array.from({ length: 10_001 }, () =>
+      audit.write({ what: "read", outcome: "allowed", caller: "aki" }),
+    );
+    waits.push(audit.write({ what: "read", outcome: "allowed", caller: "bo" }));
+    expect(waits.filter((each) => each !== undefined)).toEqual([]);
+    store.takeAway(false);
+    await audit.close();
+    expect((await entries()).slice(10_000)).toMatchObject([
+      { what: "config", caller: "aki", detail: "2 events could not be recorded" },
+      { what: "config", caller: "bo", detail: "1 event could not be recorded" },
+    ]);
+  });
+
+  it("lets those go on who wait when it turns out that nothing can be stored", async () => {
+    const { store, audit, entries } = openWithoutStore();
+    let waiting: Promise<void> | undefined;
+    for (let count = 0; count <= 10_000; count++) waiting = audit.write({ what: "read", outcome: "allowed", count });
+    await waiting;
+    expect(logged).toEqual([failed]);
+    store.takeAway(false);
+    await audit.close();
+    expect(waiting).toBeDefined();
+    expect(await entries()).toHaveLength(10_001);
+  });
+
+  it("keeps 16 MiB of long entries", async () => {
+    const { store, audit, entries } = openWithoutStore();
+    const uri = `docs://${"x".repeat(5000)}`;
+    for (let count = 0; count < 10_000; count++) audit.write({ what: "read", outcome: "missing", uri, count });
+    await vi.waitFor(() => expect(logged).toEqual([failed]));
+    store.takeAway(false);
+    await audit.close();
+    const found = await entries();
+    const bytes = Buffer.byteLength(JSON.stringify(found.slice(0, -1)));
+    expect(bytes / (16 * 1024 * 1024)).toBeGreaterThan(0.9);
+    expect(bytes / (16 * 1024 * 1024)).toBeLessThan(1.2);
+    expect(found.at(-1)).toMatchObject({ detail: `${10_001 - found.length} events could not be recorded` });
   });
 
   it("says how many events are lost if the server stops before", async () => {
@@ -274,4 +317,18 @@ it("says once that it cannot be written, and how many events are missing when it
     ["read", undefined],
     ["config", "3 events could not be recorded"],
   ]);
+});
+
+it("begins a new file also while very much is written at once", async () => {
+  const folder = folderFor();
+  const audit = createAuditLog({ folder, runtime, maxBytes: 500_000, maxFiles: 10 });
+  const uri = `docs://${"x".repeat(2000)}`;
+  for (let count = 0; count < 2500; count++) audit.write({ what: "read", outcome: "missing", uri, count });
+  await audit.close();
+  const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+  // A file is too large by what is written at once.
+  expect(Math.max(...sizes)).toBeLessThan(1_700_000);
+  expect((await entriesIn(folder)).map(({ count }) => count)).toEqual(
+    Array.from({ length: 2500 }, (_each, count) => count),
+  );
 });

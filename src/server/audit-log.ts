@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdir, readdir, readFile, rename, rm, stat } from "n
 import { join } from "node:path";
 import { parseJson } from "../lib/parse-json.ts";
 import type { Runtime } from "../runtime.ts";
-import { toAuditEntries, toAuditEntry } from "./audit-entry.ts";
+import { createAuditSink } from "./audit-sink.ts";
 
 /** What happened. Absent members are unknown or do not apply. */
 export interface AuditEvent {
@@ -54,26 +54,18 @@ interface FileAuditOptions extends AuditOptions {
   readonly maxFiles?: number;
 }
 
-interface AuditSinkOptions extends AuditOptions {
-  /** Stores entries in order; called once at a time. */
-  append(entries: readonly AuditEntry[]): Promise<void>;
-  /** Delay before entries are stored again that could not be. Default: they are lost. */
-  readonly retryMs?: number;
-}
-
 export interface AuditLog {
-  /** Written soon; never throws. */
-  write(event: AuditEvent): void;
+  /**
+   * Written soon; never throws. If more waits to be written than may, returns a promise that resolves when there is room again, or when nothing can be
+   * written: a request is answered after that, so that no caller can make the log lose events.
+   */
+  write(event: AuditEvent): Promise<void> | undefined;
   /** Resolves when everything is written. */
   close(): Promise<void>;
 }
 
 const current = "audit.jsonl";
 const rotated = /^audit-\d{8}T\d{9}Z-\d+\.jsonl$/;
-/** Lines are written together after this long. */
-const flushMs = 100;
-/** Lines that wait for a slow disk; more are counted and left out. */
-const maxWaiting = 10_000;
 
 /** The folder of the audit log of a config. */
 export function auditFolder(stateFolder: string, config: string): string {
@@ -107,94 +99,6 @@ export function createAuditLog({
   }
 
   return createAuditSink({ ...options, append });
-}
-
-/** Collects entries, and stores them together. */
-export function createAuditSink(options: AuditSinkOptions): AuditLog {
-  const { append, retryMs, runtime } = options;
-  let waiting: AuditEntry[] = [];
-  /** Events that could not be recorded, and of which the log does not tell yet. */
-  let lost = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-  let isAway = false;
-  const failure =
-    retryMs === undefined
-      ? "the audit log cannot be written; what happens is not recorded"
-      : `the audit log cannot be written yet; up to ${maxWaiting} events are kept until it can`;
-
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    return (writing = writing.then(store));
-  }
-
-  async function store(): Promise<void> {
-    if (waiting.length === 0) return;
-    const missing = lost;
-    lost = 0;
-    const entries = missing === 0 ? waiting : [...waiting, lossOf(missing)];
-    waiting = [];
-    try {
-      await append(entries);
-    } catch (cause) {
-      if (!isAway) runtime.log("error", failure, { cause });
-      isAway = true;
-      lost += missing;
-      const kept = missing === 0 ? entries : entries.slice(0, -1);
-      if (retryMs === undefined) {
-        lost += kept.length;
-        return;
-      }
-      waiting = [...kept, ...waiting];
-      flushIn(retryMs);
-      return;
-    }
-    // By default a server logs no level below "warn", and has logged the failure.
-    if (isAway)
-      runtime.log(
-        "warn",
-        `the audit log is written again; ${missing === 0 ? "nothing is missing" : areMissing(missing)}`,
-      );
-    else if (missing > 0) runtime.log("warn", `${areMissing(missing)} in the audit log`);
-    isAway = false;
-  }
-
-  function lossOf(count: number): AuditEntry {
-    const time = new Date(runtime.now()).toISOString();
-    return { time, what: "config", outcome: "failed", detail: `${count} events could not be recorded` };
-  }
-
-  function flushIn(ms: number): void {
-    timer ??= setTimeout(() => void flush(), ms).unref();
-  }
-
-  return {
-    write(event) {
-      if (waiting.length >= maxWaiting) {
-        lost += 1;
-        return;
-      }
-      const time = new Date(runtime.now()).toISOString();
-      if (event.uris === undefined) waiting.push(toAuditEntry(time, event, options));
-      else waiting.push(...toAuditEntries(time, event, options));
-      flushIn(flushMs);
-    },
-    async close() {
-      await flush();
-      // No retry: nobody would wait for it.
-      clearTimeout(timer);
-      timer = undefined;
-      const missing = lost + waiting.length;
-      if (missing > 0) runtime.log("error", `${areMissing(missing)} in the audit log, because the server stopped`);
-      waiting = [];
-      lost = 0;
-    },
-  };
-}
-
-function areMissing(count: number): string {
-  return count === 1 ? "1 event is missing" : `${count} events are missing`;
 }
 
 /** All entries of a log, oldest first. Lines that cannot be read are left out. */

@@ -1,4 +1,4 @@
-/** Records in the audit log what callers read, search, do and watch. */
+/** Records in the audit log what callers read, search, do and watch, before they are answered. */
 import { toResourceError } from "../errors.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Call, Content, Relayed, Resources } from "../resources.ts";
@@ -21,10 +21,10 @@ export function createAuditedResources(
   }
 
   /** A cancelled read or search leaves no record. A cancelled call may have run, so it does. */
-  function failed(event: Omit<AuditEvent, "outcome">, cause: unknown, isHidden: boolean): never {
+  async function failed(event: Omit<AuditEvent, "outcome">, cause: unknown, isHidden: boolean): Promise<never> {
     const { kind } = toResourceError(cause);
     if (kind !== "cancelled" || event.what === "act")
-      write({
+      await write({
         ...event,
         outcome: isHidden || kind === "denied" ? "denied" : kind === "not-found" ? "missing" : "failed",
       });
@@ -35,7 +35,7 @@ export function createAuditedResources(
   async function relayed<T extends object>(detail: string, call: Call, running: Promise<T>): Promise<T> {
     const event = { what: "act", ...whoIs(call), detail } as const;
     const result = await running.catch((cause: unknown) => failed(event, cause, false));
-    write({ ...event, outcome: "isError" in result && result.isError ? "failed" : "allowed" });
+    await write({ ...event, outcome: "isError" in result && result.isError ? "failed" : "allowed" });
     return result;
   }
 
@@ -45,14 +45,15 @@ export function createAuditedResources(
       const result = await inner
         .read(uri, call)
         .catch((cause: unknown) => failed({ what: "read", ...event }, cause, isHidden));
-      write({ what: "read", ...event, outcome: "allowed", bytes: bytesOf(result.contents) });
+      const room = write({ what: "read", ...event, outcome: "allowed", bytes: bytesOf(result.contents) });
+      if (room) await room;
       return result;
     },
 
     async search(request, call) {
       const event = { what: "search", ...whoIs(call), uri: request.within, query: request.text } as const;
       const result = await inner.search(request, call).catch((cause: unknown) => failed(event, cause, false));
-      write({ ...event, outcome: "allowed", count: result.hits.length });
+      await write({ ...event, outcome: "allowed", count: result.hits.length });
       return result;
     },
 
@@ -61,7 +62,7 @@ export function createAuditedResources(
         async act(what, input, call) {
           const event = { what: "act", ...whoIs(call), detail: `${what.mount}/${what.name}` } as const;
           const result = await inner.act!(what, input, call).catch((cause: unknown) => failed(event, cause, false));
-          write({ ...event, outcome: "allowed" });
+          await write({ ...event, outcome: "allowed" });
           return result;
         },
       } satisfies Pick<Resources, "act">)),
@@ -79,8 +80,8 @@ export function createAuditedResources(
     async watch(filter, call) {
       const watch = await inner.watch(filter, call);
       // The server itself watches the sets of a caller, for the list of prompts.
-      for (const uri of watch.uris.filter((each) => each !== "set://"))
-        write({ what: "watch", ...whoIs(call), uri, outcome: "allowed" });
+      const uris = watch.uris.filter((each) => each !== "set://");
+      if (uris.length > 0) await write({ what: "watch", ...whoIs(call), uris, outcome: "allowed" });
       return watch;
     },
   });

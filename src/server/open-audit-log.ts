@@ -17,9 +17,6 @@ interface OpenAuditOptions extends AuditLocation {
   readonly runtime: Pick<Runtime, "now" | "log">;
 }
 
-/** Of a typical entry, to keep about as much as files of the same settings would. */
-const entryBytes = 200;
-
 export async function openAuditLog(options: OpenAuditOptions): Promise<AuditLog> {
   const { settings, stateFolder, config, shared, runtime } = options;
   const { maxBytes, maxFiles, ...chosen } = settings === true || settings === false ? {} : settings;
@@ -32,8 +29,9 @@ export async function openAuditLog(options: OpenAuditOptions): Promise<AuditLog>
       runtime,
     });
   const { createSharedAuditLog } = await import("./shared-audit-log.ts");
+  // As much as files of the same settings.
   const bytes = (maxBytes ?? 10 * 1024 * 1024) * (maxFiles ?? 10);
-  return createSharedAuditLog({ ...chosen, maxEntries: Math.ceil(bytes / entryBytes), shared, runtime });
+  return createSharedAuditLog({ ...chosen, maxBytes: bytes, shared, runtime });
 }
 
 /** All entries, oldest first. */

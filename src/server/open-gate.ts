@@ -171,6 +171,10 @@ async function openOAuth(
   };
 }
 
-function recordSignIn(audit: AuditLog | undefined, caller: string | undefined, address?: string): void {
-  audit?.write({ what: "sign-in", caller, address, outcome: caller === undefined ? "denied" : "allowed" });
+function recordSignIn(
+  audit: AuditLog | undefined,
+  caller: string | undefined,
+  address?: string,
+): Promise<void> | undefined {
+  return audit?.write({ what: "sign-in", caller, address, outcome: caller === undefined ? "denied" : "allowed" });
 }

@@ -25,8 +25,8 @@ interface TokenGateOptions {
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
   readonly monotonicMs: () => number;
-  /** Called when a browser at this address signs in, with undefined if it may not. */
-  readonly signedIn?: (caller: Caller | undefined, address: string | undefined) => void;
+  /** Called when a browser at this address signs in, with undefined if it may not. A promise that it returns is awaited before the browser is answered. */
+  readonly signedIn?: (caller: Caller | undefined, address: string | undefined) => Promise<void> | undefined;
 }
 
 export interface TokenGate {
@@ -183,7 +183,7 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
     const caller = token ? admissions.find(token) : undefined;
     if (!caller && token && isUnconfirmed(token)) throw unconfirmed();
-    signedIn?.(caller, addressOf(request));
+    await signedIn?.(caller, addressOf(request));
     if (caller) await letIn(request, response, caller, hashToken(token!));
     else turnAway(request, response, "token");
   }
@@ -255,7 +255,8 @@ export function createTokenGate(options: TokenGateOptions): TokenGate {
     known: Caller | undefined,
   ): void | Promise<void> {
     if (isTaken) {
-      signedIn?.(admissions.owner, addressOf(request));
+      // Not awaited: there are few codes.
+      void signedIn?.(admissions.owner, addressOf(request));
       return letIn(request, response, admissions.owner);
     }
     if (known) toPage(request, response);

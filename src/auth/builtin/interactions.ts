@@ -12,8 +12,8 @@ interface InteractionsOptions {
   readonly publicUrl: string;
   readonly signIn: SignIn;
   addressOf(request: IncomingMessage): string;
-  /** Called with the caller who signed in, or undefined if nobody did. */
-  signedIn(account: string | undefined, address: string): void;
+  /** Called with the caller who signed in, or undefined if nobody did. A promise that it returns is awaited before the answer. */
+  signedIn(account: string | undefined, address: string): Promise<void> | undefined;
   /** Called when a caller has allowed a client to act for them. */
   allowed(account: string, client: string): void;
   /** Ends a grant with a token, given by its SHA-256; undefined if it has its own end. */
@@ -62,12 +62,12 @@ export function createInteractions({
         const address = addressOf(request);
         const known = await signIn({ name, secret, address });
         if (known !== undefined && known !== "limited") {
-          signedIn(known.account, address);
+          await signedIn(known.account, address);
           // The provider keeps "amr" (how someone signed in) with the session of the browser.
           const amr = known.token === undefined ? undefined : [known.token];
           return finish({ login: { accountId: known.account, remember: false, amr } }, false);
         }
-        signedIn(undefined, address);
+        await signedIn(undefined, address);
         const problem = known ?? "wrong";
         return send(response, problem === "limited" ? 429 : 403, signInPage({ client, name, problem }, words));
       }

@@ -96,7 +96,7 @@ export async function startBuiltin({
         : undefined,
     isCurrent: () => true,
     addressOf: () => "",
-    signedIn: (account) => signedIn.push(account),
+    signedIn: (account) => void signedIn.push(account),
     allowed: (account, client) => allowed.push([account, client]),
     permit,
     resolve,
