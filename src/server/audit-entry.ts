@@ -1,6 +1,7 @@
 /** Makes the entries of an audit log, each of limited size: a caller chooses the texts in them. */
 import { createHash } from "node:crypto";
 import { createGlob, isGlob, maxGlobLength } from "../lib/glob.ts";
+import { decodeForDisplay } from "../lib/readable-uri.ts";
 import type { AuditEntry, AuditEvent, AuditOptions } from "./audit-log.ts";
 
 /** A longer text is stored without its middle: the beginning names the mount, the end the file. In bytes of UTF-8. */
@@ -97,21 +98,30 @@ function textBytes(text: string): number {
 }
 
 /**
- * Whether an entry is about a URI that the text names or that matches it as a pattern. An entry with a cut URI is found by the whole URI, and by
- * every pattern that may match what is missing. Throws a GlobError for a pattern that cannot be used.
+ * Whether an entry is about a URI that the text names or that matches it as a pattern. Callers choose how they spell a URI, so both are compared
+ * decoded, too. An entry with a cut URI is found by the whole URI, and by every pattern that may match what is missing. Throws a GlobError for a
+ * pattern that cannot be used.
  */
-export function createAuditUriFilter(text: string): (entry: Pick<AuditEntry, "uri" | "uris" | "cut">) => boolean {
+export function createAuditUriFilter(given: string): (entry: Pick<AuditEntry, "uri" | "uris" | "cut">) => boolean {
+  const text = decodeForDisplay(given);
   // A whole URI may be longer than patterns may be.
-  const glob = text.length <= maxGlobLength || /[*{]/.test(text) ? createGlob(text) : undefined;
-  const digest = sha256(text);
-  const matches = (uri: string): boolean => uri === text || (glob?.matches(uri) ?? false);
+  const globOf = (pattern: string) =>
+    pattern.length <= maxGlobLength || /[*{]/.test(pattern) ? createGlob(pattern) : undefined;
+  const asGiven = globOf(given);
+  const glob = globOf(text);
+  const digest = sha256(given);
+  function matches(uri: string): boolean {
+    if (uri === given || asGiven?.matches(uri)) return true;
+    const decoded = decodeForDisplay(uri);
+    return decoded === text || (glob?.matches(decoded) ?? false);
+  }
   return ({ uri, uris = [], cut }) => {
     if (uris.some(matches)) return true;
     if (uri === undefined) return false;
     if (!cut?.uri) return matches(uri);
     if (cut.uri.sha256 === digest) return true;
     if (!glob || !isGlob(text)) return false;
-    const head = uri.slice(0, uri.indexOf(ellipsis));
+    const head = decodeForDisplay(uri.slice(0, uri.indexOf(ellipsis)));
     return glob.mayLead(head.slice(0, Math.max(0, head.lastIndexOf("/"))));
   };
 }

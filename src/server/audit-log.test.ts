@@ -139,6 +139,16 @@ it("finds entries by URI, also by one of several and by one that was cut", () =>
   // What the missing middle may contain.
   expect([long, "docs://a/**", "**/secrets/**", "**"].map((text) => finds(text))).toEqual([true, true, true, true]);
   expect([`${long}z`, "docs://b/**", "docs://a/b"].map((text) => finds(text))).toEqual([false, false, false]);
+  // However a caller spelled it, and however it is asked for.
+  for (const text of ["**/設計/**", "**/%E8%A8%AD計/*", "docs://%E8%A8%AD%E8%A8%88/secret.md"])
+    for (const uri of [
+      "docs://%E8%A8%AD%E8%A8%88/secret.md",
+      "docs://設計/%73ecret.md",
+      "docs://%e8%a8%ad%E8%A8%88/secret.md",
+    ])
+      expect(finds(text, { uri }), `${text} ${uri}`).toBe(true);
+  expect(finds("**/secret*", { uris: ["docs://a", "docs://b/%73ecret.txt"] })).toBe(true);
+  expect(finds("**/secret*", { uri: "docs://b/public.txt" })).toBe(false);
   expect(() => createAuditUriFilter(`docs://${"x".repeat(2000)}*`)).toThrow("at most 1024 characters");
 });
 
