@@ -47,20 +47,20 @@ export interface ProtocolOptions {
   readonly wait?: Runtime["wait"];
 }
 
-export function createProtocol({
-  resources,
-  server,
-  instructions,
-  tools = [],
-  moreTools,
-  prompts = [],
-  watchQuota,
-  quotas,
-  observer,
-  isPrivate = false,
-  log = () => {},
-  wait = waitFor,
-}: ProtocolOptions): Protocol {
+export function createProtocol(options: ProtocolOptions): Protocol {
+  const {
+    resources,
+    server,
+    instructions,
+    tools = [],
+    moreTools,
+    prompts = [],
+    watchQuota,
+    quotas,
+    observer,
+  } = options;
+  // Taken apart here: published types have no internal options.
+  const { isPrivate = false, log = () => {}, wait = waitFor } = options;
   let closed = false;
   const closedTransports = new WeakSet<object>();
   const revisions = new Map(modernRevisions.map((each) => [each, isPrivate ? withoutSharing(each) : each]));

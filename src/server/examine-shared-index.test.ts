@@ -75,7 +75,7 @@ describe.skipIf(test.missing)("a shared index that is examined", () => {
       says: "in the shared database; the first instance creates its tables",
     });
     await migrate(database, [...stateMigrations, ...searchMigrations]);
-    await database.query("drop table search_documents");
+    await database.query("drop table search_mounts");
     expect(await examine()).toMatchObject({ about: "index", state: "broken" });
     await store.close();
   });
