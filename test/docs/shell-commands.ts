@@ -19,7 +19,8 @@ export function commandsOf(script: string): readonly ShellCommand[] {
   const log = join(folder, ".commands");
   // A function may have the name of a path; without one, the shell would look for the file.
   const paths = script.match(/(?<![^\s(|;&])[\w.~+-]*\/[\w.+/-]+(?=[\s)|;&]|$)/gm) ?? [];
-  const record = `printf '%s\\0' "$@" $'\\n' >>"$LOG"`;
+  // Without a line break, at which bash would write: the commands of a pipeline write at the same time.
+  const record = `printf '%s\\0' "$@" $'\\001' >>"$LOG"`;
   const prelude = [
     "MKDIR=$(command -v mkdir)",
     "PATH=$PWD/none",
@@ -47,7 +48,7 @@ export function commandsOf(script: string): readonly ShellCommand[] {
 function logged(file: string): readonly ShellCommand[] {
   const commands: string[][] = [[]];
   for (const word of readFileSync(file, "utf8").split("\0").slice(0, -1))
-    if (word === "\n") commands.push([]);
+    if (word === "\u0001") commands.push([]);
     else commands.at(-1)!.push(word);
   return commands.slice(0, -1);
 }
