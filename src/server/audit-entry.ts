@@ -104,9 +104,6 @@ function textBytes(text: string): number {
  */
 export function createAuditUriFilter(given: string): (entry: Pick<AuditEntry, "uri" | "uris" | "cut">) => boolean {
   const text = decodeForDisplay(given);
-  // A whole URI may be longer than patterns may be.
-  const globOf = (pattern: string) =>
-    pattern.length <= maxGlobLength || /[*{]/.test(pattern) ? createGlob(pattern) : undefined;
   const asGiven = globOf(given);
   const glob = globOf(text);
   const digest = sha256(given);
@@ -124,6 +121,11 @@ export function createAuditUriFilter(given: string): (entry: Pick<AuditEntry, "u
     const head = decodeForDisplay(uri.slice(0, uri.indexOf(ellipsis)));
     return glob.mayLead(head.slice(0, Math.max(0, head.lastIndexOf("/"))));
   };
+}
+
+/** Undefined for a whole URI that is longer than patterns may be. */
+function globOf(pattern: string): ReturnType<typeof createGlob> | undefined {
+  return pattern.length <= maxGlobLength || /[*{]/.test(pattern) ? createGlob(pattern) : undefined;
 }
 
 function hashOf(uri: string): string {
