@@ -14,7 +14,7 @@ const maxGroup = 100;
 const maxGroupBytes = 8192;
 /** About what an entry has besides its texts. */
 const fixedBytes = 150;
-/** What it says of a text that is cut. */
+/** About the size of the members that describe one cut text. */
 const cutBytes = 110;
 
 type CutName = keyof NonNullable<AuditEntry["cut"]>;

@@ -9,7 +9,7 @@ interface AuditSinkOptions extends AuditOptions {
   readonly retryMs?: number;
 }
 
-/** What was not recorded, by caller. */
+/** The number of events that were not recorded, by caller. */
 type LostEvents = Map<string | undefined, number>;
 
 /** Entries are stored together after this long, or when half as many wait as may. */

@@ -32,7 +32,7 @@ export interface MovedState {
   readonly moved: number;
   /** Left, because the shared state has one of the same name, or had one from an earlier run. */
   readonly present: number;
-  /** What the shared state does not have afterwards, as sentences with the reason. */
+  /** One sentence for everything that was not copied, with the reason. */
   readonly leftOut: readonly string[];
 }
 

@@ -43,13 +43,13 @@ export interface PostgresIndexStore extends AsyncIndexStore {
   overview(notes: readonly string[]): Promise<IndexOverview>;
 }
 
-/** What a search must know before it begins. */
+/** State of the index, which a search reads before it begins. */
 export interface IndexOverview {
   /** Changes when the same ids may belong to other documents. */
   readonly identity: string;
   /** No document has a higher id. */
   readonly lastDocument: number;
-  /** Those that exist of the requested ones. Empty if another version made the index. */
+  /** The requested notes that exist. Empty if another version made the index. */
   readonly notes: ReadonlyMap<string, string>;
 }
 
