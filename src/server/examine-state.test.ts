@@ -80,11 +80,10 @@ describe.skipIf(missing)("doctor", () => {
   it("names instances with different configs, also those of one machine", async () => {
     const database = open();
     await migrate(database, sharedMigrations);
-    const instances = await Promise.all(
-      ["x", "y"].map((config) =>
-        registerInstance(database, { id: `ada:${config}`, version: "1", host: "ada", config }, runtime),
-      ),
-    );
+    // One after the other: the oldest is named first.
+    const registerOne = (config: string) =>
+      registerInstance(database, { id: `ada:${config}`, version: "1", host: "ada", config }, runtime);
+    const instances = [await registerOne("x"), await registerOne("y")];
     const found = await examine();
     await Promise.all(instances.map((each) => each.close()));
     expect(found["instances"]?.[1]).toMatchObject({
