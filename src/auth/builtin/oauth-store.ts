@@ -1,6 +1,6 @@
 /** Stores the data of the embedded authorization server: keys, passwords, clients, grants, refresh tokens. Here in one file of the state folder. */
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
@@ -175,8 +175,17 @@ export function createOAuthStore(stateFolder: string, config: string, now: () =>
     },
 
     follow(changed, signal) {
-      watchFile(file, { interval: lookMs, persistent: false }, changed);
-      signal.addEventListener("abort", () => unwatchFile(file, changed), { once: true });
+      if (signal.aborted) return;
+      // fs.watchFile misses a change before its own first look, which is later.
+      let seen = stampOf();
+      const looking = setInterval(() => {
+        const stamp = stampOf();
+        if (stamp === seen) return;
+        seen = stamp;
+        changed();
+      }, lookMs);
+      looking.unref();
+      signal.addEventListener("abort", () => clearInterval(looking), { once: true });
     },
   };
 }
