@@ -15,6 +15,8 @@ const timed = [
   "src/client",
   "src/server/watch-file.test.ts",
   "src/server/reloadable-resources.test.ts",
+  "src/server/session-records.test.ts",
+  "src/server/shared-index-claims.test.ts",
   "src/backends/documents/extract.test.ts",
   "src/backends/disk-watch/watch.test.ts",
   "src/backends/disk-watch/watch-tree.test.ts",
