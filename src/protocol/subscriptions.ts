@@ -76,7 +76,7 @@ export function createSessionSubscriptions(
 
   async function pump(notices: AsyncIterable<Notice> | Iterable<Notice>): Promise<void> {
     for await (const notice of notices) {
-      // What was missing may be back.
+      // A missing resource may be back.
       if (isRetrying && notice.kind === "list-changed") retryWaker.wake();
       await announce(notice);
     }

@@ -136,7 +136,7 @@ it("finds entries by URI, also by one of several and by one that was cut", () =>
   expect(["docs://b", "docs://*"].map((text) => finds(text, { uris: ["docs://a", "docs://b"] }))).toEqual([true, true]);
   expect(finds("docs://c", { uris: ["docs://a", "docs://b"] })).toBe(false);
   expect(finds("**", {})).toBe(false);
-  // What the missing middle may contain.
+  // A pattern that may match the missing middle finds the entry.
   expect([long, "docs://a/**", "**/secrets/**", "**"].map((text) => finds(text))).toEqual([true, true, true, true]);
   expect([`${long}z`, "docs://b/**", "docs://a/b"].map((text) => finds(text))).toEqual([false, false, false]);
   // However a caller spelled it, and however it is asked for.

@@ -63,7 +63,7 @@ it("records a read beside a listen to as many resources as one may name, and all
   await audit.close();
   const entries = await allOf(readAuditLog(folder));
   expect(urisOf(entries)).toEqual([...names, "note://secret"]);
-  // What a caller asks for once cannot take the place of very many entries of others.
+  // One request of a caller does not use the room for the entries of others.
   expect(entries.length).toBeLessThanOrEqual(101);
   expect(logged).toEqual([]);
 });

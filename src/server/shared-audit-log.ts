@@ -11,7 +11,7 @@ interface SharedAuditOptions extends AuditOptions {
 }
 
 export const auditName = "audit";
-/** What the files of a single server hold. */
+/** The same limit as for the files of a single server. */
 const defaultBytes = 100 * 1024 * 1024;
 /** A row costs about this much besides its entry, so no more entries are kept than bytes allow for entries of this size. */
 const minEntryBytes = 200;

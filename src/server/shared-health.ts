@@ -1,4 +1,5 @@
 /** Whether this instance reaches what it shares with others: the database and the bus. */
+import { pollValue } from "../lib/poll-value.ts";
 import type { SharedState } from "../state/shared-state.ts";
 
 export type SharedHealthSource = Pick<SharedState, "instance" | "databaseProblem"> & {
@@ -31,15 +32,5 @@ export function sharedHealth({ databaseProblem, bus }: SharedHealthSource): Shar
 
 /** Calls back when the health has changed, until the signal is aborted. */
 export function followSharedHealth(source: SharedHealthSource, hear: () => void, signal: AbortSignal): void {
-  if (signal.aborted) return;
-  const current = () => JSON.stringify(sharedHealth(source));
-  let before = current();
-  const looking = setInterval(() => {
-    const now = current();
-    if (now === before) return;
-    before = now;
-    hear();
-  }, lookMs);
-  looking.unref();
-  signal.addEventListener("abort", () => clearInterval(looking), { once: true });
+  pollValue(() => JSON.stringify(sharedHealth(source)), lookMs, hear, signal);
 }

@@ -1,4 +1,4 @@
-/** What results of the shared index claim while changes are known that are not indexed, on a real PostgreSQL. */
+/** Results of the shared index, on a real PostgreSQL, do not claim to be complete while known changes are not indexed. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -59,7 +59,7 @@ function createInstances({ definition, options, at, texts }: Served) {
   const bus = createMemoryBus(clock.runtime);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-missing-folder-")));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  /** Those that have armed the watch of their source. */
+  /** The instances that have armed the watch of their source. */
   const watching = new Set<string>();
   return {
     folder,

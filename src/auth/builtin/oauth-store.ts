@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
+import { pollValue } from "../../lib/poll-value.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import type { PasswordHash } from "./password.ts";
 
@@ -175,17 +176,8 @@ export function createOAuthStore(stateFolder: string, config: string, now: () =>
     },
 
     follow(changed, signal) {
-      if (signal.aborted) return;
       // fs.watchFile misses a change before its own first look, which is later.
-      let seen = stampOf();
-      const looking = setInterval(() => {
-        const stamp = stampOf();
-        if (stamp === seen) return;
-        seen = stamp;
-        changed();
-      }, lookMs);
-      looking.unref();
-      signal.addEventListener("abort", () => clearInterval(looking), { once: true });
+      pollValue(stampOf, lookMs, changed, signal);
     },
   };
 }

@@ -44,7 +44,7 @@ export function openSharedIndexer({ url, instance, numbering }: SharedIndexLocat
     async close(): Promise<void> {
       closingWatch.begin();
       await close().catch((cause: unknown) => {
-        // What waited for the database was cancelled.
+        // Statements that waited for the database were cancelled.
         if (!hasGivenUp) throw cause;
       });
       await leases.close();

@@ -44,7 +44,7 @@ async function open(more: object): Promise<Source> {
 
 const listAll = (source: Source) => collect((cursor) => source.list(asking(10, cursor), call));
 
-/** What was requested: "changes", or the file, with its content or without. */
+/** The requests: "changes", or the file, with its content or without. */
 async function requestsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   const before = fake.asked.length;
   await work();
